@@ -1,0 +1,1 @@
+"""Thin adapters between mitmproxy flows and the decision core."""

@@ -1,0 +1,1 @@
+"""What each agent client needs: environment, CA settings, profile."""

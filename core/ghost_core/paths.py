@@ -1,0 +1,118 @@
+"""Where things lie: one home, one runtime folder, nothing else per user."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from ghost_core.errors import UnavailableError
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """The home folder and its fixed rooms."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        """The user's `ghost.toml`."""
+        return self.root / "ghost.toml"
+
+    @property
+    def database(self) -> Path:
+        """The default SQLite file."""
+        return self.root / "ghost.db"
+
+    @property
+    def hooks(self) -> Path:
+        """Hook files of the user."""
+        return self.root / "hooks"
+
+    @property
+    def tools(self) -> Path:
+        """Imported tool descriptions."""
+        return self.root / "tools"
+
+    @property
+    def keys(self) -> Path:
+        """Log key, server token keys, vault key."""
+        return self.root / "keys"
+
+    @property
+    def heads(self) -> Path:
+        """The last log heads, outside the database."""
+        return self.root / "heads"
+
+    @property
+    def ca(self) -> Path:
+        """The certificate authority that clients trust."""
+        return self.root / "ca"
+
+    @property
+    def logs(self) -> Path:
+        """Operator logs."""
+        return self.root / "logs"
+
+    def ensure(self) -> Home:
+        """Create the folders that must exist, 0700; raises UnavailableError if we cannot."""
+        try:
+            for folder in (self.root, self.hooks, self.keys, self.heads, self.ca, self.logs):
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise UnavailableError(
+                f"home {str(self.root)!r}: cannot be created or written, {error.strerror}",
+                code="home.unwritable",
+                hint="set GHOST_HOME to a folder that you own",
+            ) from error
+        return self
+
+
+def home() -> Home:
+    """Return the home of `GHOST_HOME`, else `~/.ghost`; nothing is created."""
+    named = os.environ.get("GHOST_HOME")
+    root = Path(named).expanduser() if named else Path.home() / ".ghost"
+    return Home(root.absolute())
+
+
+def expand(text: str, *, base: Home | None = None) -> Path:
+    """Expand `~`, a leading `~/.ghost` and `$GHOST_HOME` in a configured path."""
+    root = str((base or home()).root)
+    text = text.replace("${GHOST_HOME}", root).replace("$GHOST_HOME", root)
+    if text == "~/.ghost" or text.startswith("~/.ghost/"):
+        return Path(root + text[len("~/.ghost") :])
+    return Path(text).expanduser()
+
+
+def runtime_dir() -> Path:
+    """Return the folder of live sessions, made 0700; a folder that is not ours is never used."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    if base:
+        return _private(Path(base) / "ghost_sessions")
+    shared = Path("/tmp/ghost_sessions")  # noqa: S108  # the contract's place, checked for owner and mode
+    try:
+        return _private(shared)
+    except UnavailableError:
+        return _private(Path(f"/tmp/ghost_sessions-{os.getuid()}"))  # noqa: S108
+
+
+def _private(folder: Path) -> Path:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError as error:
+        raise UnavailableError(
+            f"runtime folder {str(folder)!r}: cannot be used, {error.strerror}",
+            code="runtime.unwritable",
+            hint="set XDG_RUNTIME_DIR to a folder that you own",
+        ) from error
+    ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
+    if not ours or found.st_mode & 0o077:
+        raise UnavailableError(
+            f"runtime folder {str(folder)!r}: expected a folder of ours with mode 0700",
+            code="runtime.foreign",
+            hint="set XDG_RUNTIME_DIR to a folder that you own",
+        )
+    return folder

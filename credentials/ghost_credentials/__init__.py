@@ -1,0 +1,1 @@
+"""References to secrets, the ways to put them on the wire, and the one scrubber."""

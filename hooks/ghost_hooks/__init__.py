@@ -1,0 +1,1 @@
+"""The decision core: targets, scopes, tools, rules, schemas, hook runners."""

@@ -1,0 +1,1 @@
+"""The signed, append-only record and everything that can check it."""

@@ -1,0 +1,1 @@
+"""Jinja templates and the one function that renders them."""
