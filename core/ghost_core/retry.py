@@ -15,15 +15,25 @@ def retrying[T](
     on: tuple[type[Exception], ...] = (),
     first_seconds: float = 0.5,
     max_seconds: float = 30.0,
+    wait: Callable[[T], float | None] = lambda _: None,
 ) -> T:
     """Call until it neither raises one of `on` nor returns a value for which `when` holds.
 
-    Waits `first_seconds` × 2ⁿ with full jitter. After the last attempt the value or the error stands.
+    Waits `first_seconds` × 2ⁿ with full jitter, or as many seconds as `wait` says of the last value. After the
+    last attempt the value or the error stands.
     """
     condition = tenacity.retry_if_exception_type(on) if on else tenacity.retry_never
+    backoff = tenacity.wait_random_exponential(multiplier=first_seconds, max=max_seconds)
+
+    def pause(state: tenacity.RetryCallState) -> float:
+        told = None
+        if state.outcome is not None and not state.outcome.failed:
+            told = wait(state.outcome.result())
+        return backoff(state) if told is None else told
+
     return tenacity.Retrying(
         stop=tenacity.stop_after_attempt(attempts),
-        wait=tenacity.wait_random_exponential(multiplier=first_seconds, max=max_seconds),
+        wait=pause,
         retry=tenacity.retry_any(condition, tenacity.retry_if_result(when)),
         retry_error_callback=lambda state: state.outcome.result() if state.outcome else None,
         reraise=True,

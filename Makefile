@@ -1,0 +1,56 @@
+# Two commands for newcomers: `make demo` runs the main job end to end, `make test` runs the tests.
+# Both set up .venv by themselves; see scripts/setup.sh.
+
+BIN := .venv/bin
+UV ?= $(shell command -v uv || echo $(BIN)/uv)
+ARGS ?=
+
+.PHONY: help setup demo test attack check fix cover bench lock
+
+help:
+	@echo "make demo    run the main job end to end, offline"
+	@echo "make test    run the tests (ARGS=… goes to pytest)"
+	@echo "make attack  run the attack and scenario tests only"
+	@echo "make check   lint, format, types, import rules"
+	@echo "make fix     format and repair what can be repaired"
+	@echo "make cover   tests with coverage, and the files that need 100 %"
+	@echo "make bench   run the benchmarks"
+	@echo "make lock    resolve requirements.lock anew (needs uv)"
+
+setup:
+	@scripts/setup.sh
+
+demo: setup
+	@$(BIN)/ghost demo $(ARGS)
+
+test: setup
+	@$(BIN)/python -m pytest $(ARGS)
+
+attack: setup
+	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)
+
+check: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+fix: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+cover: setup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(ARGS)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage json --quiet --fail-under=0 -o .coverage.json
+	$(BIN)/python scripts/full_coverage.py .coverage.json
+	$(BIN)/coverage report
+
+bench: setup
+	@$(BIN)/python bench/run.py $(ARGS)
+
+lock:
+	$(UV) pip compile pyproject.toml --group dev --universal --python-version 3.12 --upgrade \
+		--generate-hashes --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+		--quiet -o requirements.lock

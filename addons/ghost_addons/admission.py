@@ -1,0 +1,318 @@
+"""Admitting one call: alive, judged, verdicts, credential, intent durable, and only then the secret.
+
+The order is the product: whatever fails before the end of `admit` leaves nothing on the wire.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from mitmproxy import http
+
+from ghost_addons import authority, inject, record, stream
+from ghost_addons.action import Action, is_mutation
+from ghost_addons.connection import Tunnel
+from ghost_addons.record import Attempt, Keeping
+from ghost_addons.refusal import refusal_of, unauthenticated
+from ghost_addons.services import Services
+from ghost_addons.ticket import Ticket
+from ghost_addons.tunnels import Refused
+from ghost_core.errors import DeniedError, GhostError
+from ghost_core.secret import SecretBytes
+from ghost_credentials.binding import Credential
+from ghost_credentials.head import Head
+from ghost_hooks.decision import Decision
+from ghost_hooks.request import Request, Verdict
+from ghost_hooks.target import Target
+from ghost_ledger import wiretoken
+from ghost_ledger.commitment import Commitment
+
+_SLOW = frozenset({"cmd", "vault"})  # they wait for a process or the database
+
+
+def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
+    """Judge the head of a request: session, names, path, scope; raises Refused."""
+    request = flow.request
+    session = tunnel.session
+    if not session.alive():
+        refusal = unauthenticated("the session has ended", code="session.ended")
+        raise Refused(refusal, _attempt(tunnel, request))
+    try:
+        target = _target(tunnel, flow)
+        if tunnel.refusal is not None:
+            raise Refused(tunnel.refusal, _attempt(tunnel, request))
+        governance = services.governor.in_force(session.scopes)
+        decision = governance.policy.judge(request.method, target)
+        judged = Request(request.method, target, tuple(request.headers.fields))
+        action = Action(
+            session, governance, decision, judged, client=flow.client_conn.id, ticket=tunnel.ticket
+        )
+        if tunnel.ticket is not None:
+            action.id = tunnel.ticket.action_id
+            _require_declared(decision, tunnel.ticket)
+        action.verdicts = decision.verdicts
+        action.websocket = _is_websocket(request)
+        _require(services, action, request, decision.verdicts)
+    except GhostError as error:
+        raise Refused(refusal_of(error), _attempt(tunnel, request)) from error
+    return action
+
+
+def _require_declared(decision: Decision, ticket: Ticket) -> None:
+    """Refuse a declared call that the catalogue reads as another tool's or another action's."""
+    grant = decision.grant
+    if grant is None:
+        return
+    if grant.tool != ticket.tool or grant.action not in (None, ticket.action):
+        raise DeniedError(
+            f"{ticket.tool}:{ticket.action} is read as {decision.tool}:{decision.action} under the scopes",
+            code="scope.declared",
+        )
+
+
+def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
+    request = flow.request
+    scheme = "https" if flow.client_conn.tls_established else "http"
+    if scheme != tunnel.scheme:
+        raise DeniedError("the tunnel was opened for TLS", code="target.mismatch")
+    # In HTTP/1.1 the engine clears the authority; HTTP/2 carries it as `:authority`.
+    names = authority.names_in(request.authority, request.headers.get_all("host"))
+    place = (tunnel.host, tunnel.port)
+    authority.agree(place, scheme=scheme, sni=flow.client_conn.sni, names=names)
+    target = Target.at(scheme, tunnel.host, tunnel.port, request.path)
+    _write_names(request, target)
+    return target
+
+
+def _write_names(request: http.Request, target: Target) -> None:
+    """Put the judged spelling of host and path into the request that will be sent."""
+    request.path = target.path_and_query
+    if request.authority:
+        request.headers.pop("host", None)
+        request.data.authority = target.authority.encode()
+    else:
+        request.headers["host"] = target.authority
+
+
+def _is_websocket(request: http.Request) -> bool:
+    upgrade: str = request.headers.get("upgrade", "")
+    return upgrade.lower() == "websocket"
+
+
+def holds_body(action: Action, request: http.Request) -> bool:
+    """Tell whether the body is held before admission; raises Refused where it cannot be."""
+    limit = action.governance.settings.proxy.buffer_limit
+    try:
+        held = stream.holds_request(
+            request, needs_body=action.decision.needs_body, limit=limit
+        )
+    except DeniedError as error:
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+    action.body_mode = "buffered" if held else "streamed"
+    return held
+
+
+async def admit(
+    services: Services, action: Action, request: http.Request, *, body: bytes | None
+) -> None:
+    """Take a judged call through its gates and make its intent durable; then inject.
+
+    `body` is None for a streamed one. Raises Refused; the request is untouched until the last step.
+    """
+    _require_alive(action)
+    secrets = services.secrets
+    clean_body = secrets.scrubber.clean(body)[0] if body else body
+    action.request = Request(
+        action.request.method, action.request.target, _clean(services, request), clean_body
+    )
+    if body is not None:
+        action.sent = len(body)
+        action.body_mode = "buffered" if body else "none"
+    await _gates(services, action, request)
+    credential = _credential(services, action)
+    secret = None
+    if credential is not None:
+        secret = await _resolve(services, action, credential)
+    head = inject.head_of(request, path=action.request.target.path_and_query)
+    _refuse_stray(services, action, head)
+    token = _wire_token(services, action)
+    await _intend(services, action, head, credential, body=clean_body or b"")
+    _require_alive(action)
+    inject.put(
+        request,
+        inject.forwarded(
+            head, credential=credential, secret=secret, wire_token=token, websocket=action.websocket
+        ),
+    )
+    action.admitted = True
+
+
+def _require_alive(action: Action) -> None:
+    if not action.session.alive():
+        refusal = unauthenticated("the session has ended", code="session.ended")
+        raise Refused(refusal, attempt_of(action))
+
+
+async def _gates(services: Services, action: Action, request: http.Request) -> None:
+    """Run schemas and pre-hooks; the first denial refuses."""
+    extra = action.ticket.extra_pre if action.ticket else ()
+    if not action.decision.needs_body and not extra:
+        return
+    verdicts = await action.governance.policy.before(
+        action.decision,
+        action.request,
+        session=action.session.document(),
+        action_id=action.id,
+        extra_hooks=extra,
+    )
+    action.verdicts += verdicts
+    _require(services, action, request, verdicts)
+
+
+def _require(
+    services: Services, action: Action, request: http.Request, verdicts: tuple[Verdict, ...]
+) -> None:
+    denial = next((verdict for verdict in verdicts if not verdict.allow), None)
+    if denial is None:
+        return
+    head = Head(request.method, action.request.target.path_and_query, _clean(services, request))
+    refusal = refusal_of(denial)
+    if action.decision.hint and not refusal.hint:
+        refusal = replace(refusal, hint=action.decision.hint)
+    raise Refused(
+        refusal,
+        attempt_of(action, agent_head=record.head_text(head, services.secrets.scrubber)),
+    )
+
+
+def _credential(services: Services, action: Action) -> Credential | None:
+    target = action.request.target
+    named = action.decision.credential
+    if named is None and not action.decision.raw:
+        return None
+    try:
+        return action.governance.credentials.for_target(
+            named, target.scheme, target.host, target.port
+        )
+    except GhostError as error:
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+
+
+async def _resolve(services: Services, action: Action, credential: Credential) -> SecretBytes:
+    """Resolve before the intent, so that a missing secret is a denial and not a failed call."""
+    action.credential = credential.name
+    action.session.used.add(credential.name)
+    try:
+        if credential.reference.scheme in _SLOW:
+            return await asyncio.to_thread(services.secrets.resolve, credential)
+        return services.secrets.resolve(credential)
+    except GhostError as error:
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+
+
+def _refuse_stray(services: Services, action: Action, head: Head) -> None:
+    target = action.request.target
+    stray = action.governance.credentials.stray(head, target.scheme, target.host, target.port)
+    if stray is not None:
+        error = DeniedError(
+            f"the stand-in of credential {stray.name!r} may not go to {target.host}",
+            code="credential.stray",
+        )
+        raise Refused(refusal_of(error), attempt_of(action))
+
+
+def _wire_token(services: Services, action: Action) -> bytes | None:
+    if not action.decision.ghost_token:
+        return None
+    return wiretoken.issue(
+        action.session.custody.wire_key,
+        sid=action.session.sid,
+        action_id=action.id,
+        host=action.request.target.host,
+        expires_at_s=action.session.expires_at_us // 1_000_000,
+    ).encode()
+
+
+async def _intend(
+    services: Services, action: Action, head: Head, credential: Credential | None, *, body: bytes
+) -> None:
+    """Write the intent and wait until it is durable; an allowed read that nobody judged has none."""
+    settings = action.governance.settings
+    action.recorded = (
+        is_mutation(action.request.method)
+        or settings.proxy.record == "all"
+        or action.websocket
+        or action.decision.needs_body
+        or action.ticket is not None
+    )
+    action.session.calls[action.id] = action
+    if not action.recorded:
+        return
+    if action.body_mode == "streamed":
+        action.request_body = Commitment("request_body")
+    scrubber = services.secrets.scrubber
+    masked = inject.forwarded(
+        head,
+        credential=credential,
+        secret=inject.mark(credential) if credential else None,
+        wire_token=b"[ghost token]" if action.decision.ghost_token else None,
+        websocket=action.websocket,
+    )
+    draft = record.intent(
+        action,
+        agent_head=record.head_text(_shown(head), scrubber),
+        forwarded_head=record.head_text(masked, scrubber),
+        body=body,
+        keeping=keeping_of(action),
+    )
+    try:
+        (action.intent,) = await asyncio.wrap_future(services.recorder.submit(draft))
+    except GhostError as error:
+        action.session.calls.pop(action.id, None)
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+
+
+def _shown(head: Head) -> Head:
+    """Return the agent's head as the record may hold it: its own credentials are named, not kept."""
+    return Head(head.method, head.path, tuple(inject.masked(head.headers)))
+
+
+def _clean(services: Services, request: http.Request) -> tuple[tuple[bytes, bytes], ...]:
+    clean = services.secrets.scrubber.clean
+    return tuple((name, clean(value)[0]) for name, value in inject.masked(request.headers.fields))
+
+
+def keeping_of(action: Action) -> Keeping:
+    """Return how much of this call's payloads is stored."""
+    ledger = action.governance.settings.ledger
+    return Keeping(ledger.payloads, ledger.payload_limit)
+
+
+def attempt_of(action: Action, *, agent_head: bytes = b"") -> Attempt:
+    """Return what a denial of this call records."""
+    target = action.request.target
+    return Attempt(
+        sid=action.session.sid,
+        method=action.request.method,
+        host=target.host,
+        port=target.port,
+        tool=action.tool,
+        action=action.name,
+        verdicts=action.verdicts,
+        policy=action.governance.policy.hash,
+        agent_head=agent_head,
+        id=action.id,
+        alone=action.ticket is not None,
+    )
+
+
+def _attempt(tunnel: Tunnel, request: http.Request) -> Attempt:
+    return Attempt(
+        sid=tunnel.session.sid,
+        method=request.method[:32],
+        host=tunnel.host,
+        port=tunnel.port,
+        id=tunnel.ticket.action_id if tunnel.ticket else "",
+        alone=tunnel.ticket is not None,
+    )

@@ -1,0 +1,205 @@
+"""From the upstream's first header to the outcome entry: clean, judge, enter, release."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+from mitmproxy import http
+
+from ghost_addons import record, scrub, stream
+from ghost_addons.action import Action
+from ghost_addons.admission import keeping_of
+from ghost_addons.refusal import Refusal, refusal_of
+from ghost_addons.services import Services
+from ghost_addons.tunnels import Refused
+from ghost_core.errors import FailedError
+from ghost_hooks.request import Reply, Verdict
+
+SWITCHING_PROTOCOLS = 101
+
+
+def open_reply(
+    services: Services, action: Action, flow: http.HTTPFlow, *, on_error: Callable[[Exception], None]
+) -> None:
+    """Clean the reply's headers and decide whether its body is held or relayed as it comes.
+
+    Raises FailedError `body.coding` or `reply.upgrade` for a reply that may not pass.
+    """
+    response = flow.response
+    assert response is not None
+    settings = action.governance.settings
+    action.http_status = response.status_code
+    action.peer = _peer_of(flow)
+    if response.status_code == SWITCHING_PROTOCOLS:
+        if not action.websocket:
+            raise FailedError("the upstream switched protocols unasked", code="reply.upgrade")
+        action.scrubbed += scrub.clean_headers(response, services.secrets.scrubber)
+        return
+    action.scrubbed += scrub.clean_headers(response, services.secrets.scrubber)
+    scrub.open_body(action, response, services.secrets.scrubber, mode=settings.proxy.scrub)
+    if stream.holds_reply(
+        action.request.method,
+        response,
+        needs_reply=needs_reply(action),
+        limit=settings.proxy.buffer_limit,
+    ):
+        return
+    stream.unframe(flow.request, response)
+    scrub.commit_head(action, response)
+    action.streamed_reply = True
+    response.stream = scrub.streaming(action, excerpt=_excerpt(action), on_error=on_error)
+
+
+def needs_reply(action: Action) -> bool:
+    """Tell whether a gate must see the whole reply."""
+    return action.decision.needs_reply or bool(action.ticket and action.ticket.extra_post)
+
+
+def _peer_of(flow: http.HTTPFlow) -> str:
+    name = flow.server_conn.peername
+    if name is None:
+        return ""
+    return f"[{name[0]}]:{name[1]}" if ":" in name[0] else f"{name[0]}:{name[1]}"
+
+
+def _excerpt(action: Action) -> int:
+    """Return how many bytes of the reply's body are kept for the record, or handed to `act`."""
+    keeping = keeping_of(action)
+    return keeping.limit if action.recorded and keeping.policy == "full" else 0
+
+
+async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) -> None:
+    """Finish a reply and make its outcome durable; raises Refused where a gate withholds it."""
+    response = flow.response
+    assert response is not None
+    if response.status_code == SWITCHING_PROTOCOLS or action.settled:
+        return
+    if not action.streamed_reply:
+        scrub.buffered(action, response, excerpt=_excerpt(action))
+    post = await _gates(services, action, response)
+    denial = next((verdict for verdict in post if not verdict.allow), None)
+    if denial is not None:
+        action.flags.append("flagged" if action.streamed_reply else "withheld")
+    withheld = denial is not None and not action.streamed_reply
+    await settle(
+        services,
+        action,
+        status="failed" if withheld else "executed",
+        ended="complete",
+        post=post,
+        error=denial.code if denial else "",
+    )
+    if withheld and denial is not None:
+        raise Refused(refusal_of(denial))
+
+
+async def _gates(
+    services: Services, action: Action, response: http.Response
+) -> tuple[Verdict, ...]:
+    if not needs_reply(action):
+        return ()
+    body = None if action.streamed_reply else response.raw_content or b""
+    return await action.governance.policy.after(
+        action.decision,
+        action.request,
+        Reply(response.status_code, tuple(response.headers.fields), body),
+        session=action.session.document(),
+        action_id=action.id,
+        extra_hooks=action.ticket.extra_post if action.ticket else (),
+    )
+
+
+async def settle(
+    services: Services,
+    action: Action,
+    *,
+    status: str,
+    ended: str,
+    post: tuple[Verdict, ...] = (),
+    error: str = "",
+) -> None:
+    """Make the outcome durable, once; a failure leaves the call open for the next attempt."""
+    if action.settled:
+        return
+    action.settled = True
+    session = action.session
+    if action.recorded:
+        draft = record.outcome(
+            action, status=status, ended=ended, keeping=keeping_of(action), post=post, error=error
+        )
+        try:
+            (receipt,) = await asyncio.wrap_future(services.recorder.submit(draft))
+        except BaseException:
+            action.settled = False
+            raise
+        if action.ticket is not None:
+            action.ticket.settled(status, error, receipt)
+    else:
+        session.tally.add_read(action.tool, action.name, status)
+    session.calls.pop(action.id, None)
+    session.tally.add_bytes(sent=action.sent, received=action.received)
+
+
+async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:
+    """Enter a call that ended in an error: nothing came, or the stream was cut."""
+    began = action.http_status != 0
+    await settle(
+        services,
+        action,
+        status="executed" if began else "failed",
+        ended="aborted",
+        error="aborted" if began else _error_code(flow),
+    )
+
+
+def _error_code(flow: http.HTTPFlow) -> str:
+    """Return a short public code for the engine's message, which may name addresses."""
+    message = str(flow.error).lower() if flow.error else ""
+    if "certificate" in message or "tls" in message:
+        return "upstream.tls"
+    if "client" in message or "killed" in message:
+        return "client.gone"
+    return "upstream.unreachable" if flow.response is None else "upstream.broken"
+
+
+async def settle_websocket(services: Services, action: Action) -> None:
+    """Enter a websocket when it has closed."""
+    await settle(services, action, status="executed", ended="complete")
+
+
+async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:
+    """Enter a call whose reply was withheld because a handler failed."""
+    action.flags.append("withheld")
+    await settle(services, action, status="failed", ended="aborted", error=refusal.code)
+
+
+def answer(
+    flow: http.HTTPFlow,
+    refusal: Refusal,
+    *,
+    sid: str,
+    action_id: str,
+    close: Callable[[str], None],
+) -> None:
+    """Put the refusal in the place of the answer; where that is too late, close the connection."""
+    began = flow.response is not None and bool(flow.response.stream)
+    if began or flow.websocket is not None or flow.error is not None:
+        close(flow.client_conn.id)
+        return
+    body = refusal.body(session_id=sid, action_id=action_id)
+    flow.response = http.Response.make(refusal.status, body, http.Headers(refusal.headers()))
+    flow.metadata[WITHHELD] = body
+    flow.request.stream = False
+
+
+WITHHELD = "ghost.withheld"
+"""The body that must stand at the end: the engine puts the upstream's bytes over it."""
+
+
+def reapply(flow: http.HTTPFlow) -> None:
+    """Put a withheld reply's own body back, after the engine collected the upstream's."""
+    body = flow.metadata.get(WITHHELD)
+    if isinstance(body, bytes) and flow.response is not None:
+        flow.response.raw_content = body
+        flow.response.trailers = None

@@ -1,0 +1,78 @@
+"""The rules in force: read from the configuration, read again when a file of it changes.
+
+A configuration that turned invalid refuses every request until it is mended: nothing falls back to the
+rules of yesterday.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ghost_addons.record import Keeping
+from ghost_core.errors import ConfigError
+from ghost_core.settings import Settings
+from ghost_credentials.binding import Credentials
+from ghost_hooks.policy import Policy
+
+type Stamp = tuple[tuple[int, int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Governance:
+    """What one session is judged by: its policy, and the credentials that may be injected."""
+
+    settings: Settings
+    credentials: Credentials
+    policy: Policy
+
+
+@dataclass(slots=True)
+class Governor:
+    """Keeps the governance of each session, as fresh as the files it was read from."""
+
+    load: Callable[[], Settings]
+    files: Sequence[Path]
+    _stamp: Stamp = ()
+    _settings: Settings | None = None
+    _cached: dict[tuple[str, ...], Governance] = field(default_factory=dict)
+
+    def settings(self) -> Settings:
+        """Return the settings as the files say now; raises ConfigError if they are broken."""
+        stamp = tuple(_stamp_of(file) for file in self.files)
+        if self._settings is None or stamp != self._stamp:
+            self._settings = None
+            self._cached.clear()
+            self._settings = self.load()
+            self._stamp = stamp
+        return self._settings
+
+    def in_force(self, scopes: tuple[str, ...]) -> Governance:
+        """Return the governance for a session that holds these scopes."""
+        settings = self.settings()
+        found = self._cached.get(scopes)
+        if found is None:
+            found = Governance(
+                settings=settings,
+                credentials=Credentials.from_settings(settings),
+                policy=Policy(settings, scopes),
+            )
+            self._cached[scopes] = found
+        return found
+
+    def keeping(self) -> Keeping:
+        """Return how much of a payload is stored; with a broken configuration, nothing is."""
+        try:
+            ledger = self.settings().ledger
+        except ConfigError:
+            return Keeping("none", 0)
+        return Keeping(ledger.payloads, ledger.payload_limit)
+
+
+def _stamp_of(file: Path) -> tuple[int, int, int]:
+    try:
+        found = file.stat()
+    except OSError:
+        return (0, 0, 0)
+    return (found.st_mtime_ns, found.st_size, found.st_ino)

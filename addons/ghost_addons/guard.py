@@ -1,0 +1,283 @@
+"""The guard: every handler of the engine, behind one wrapper that turns any failure into a denial.
+
+The engine itself logs an exception in an addon and sends the request anyway. Here nothing is sent unless a
+handler ran to its end: an upstream may be dialled only for a call that was admitted.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+import structlog
+from mitmproxy import connection, http, tcp, udp
+from mitmproxy.proxy import server_hooks
+
+from ghost_addons import admission, delivery, stream, tunnels, websocket
+from ghost_addons.action import Action
+from ghost_addons.connection import Peer, Tunnel
+from ghost_addons.record import Attempt
+from ghost_addons.refusal import Refusal, refusal_of
+from ghost_addons.services import Services
+from ghost_addons.session import Identity
+from ghost_addons.tunnels import Refused
+from ghost_core.errors import GhostError
+
+ACTION = "ghost.action"
+
+type Handler = Callable[["Guard", http.HTTPFlow], Awaitable[None]]
+
+
+def guarded(handler: Handler) -> Handler:
+    """Turn whatever a handler raises into a refusal that is entered in the ledger."""
+
+    @functools.wraps(handler)
+    async def run(self: Guard, flow: http.HTTPFlow) -> None:
+        try:
+            await handler(self, flow)
+        except Refused as refused:
+            await self.refuse(flow, refused.refusal, refused.attempt)
+        except asyncio.CancelledError:
+            await self.refuse(flow, _failure("cancelled"), None)
+        except Exception as error:  # noqa: BLE001  # the guard: whatever fails, nothing passes
+            structlog.get_logger(__name__).error("guard.failed", handler=handler.__name__, error=type(error).__name__)
+            await self.refuse(flow, _failure_of(error), None)
+
+    return run
+
+
+class Guard:
+    """The only addon that decides; its handlers hold no state beyond the connection and the call."""
+
+    def __init__(self, services: Services) -> None:
+        self.services = services
+        self._peers: dict[str, Peer] = {}
+        self.close_client: Callable[[str], None] = lambda _: None
+
+    # -- connections ---------------------------------------------------------------------------------
+
+    def client_disconnected(self, client: connection.Client) -> None:
+        """Forget a connection."""
+        peer = self._peers.pop(client.id, None)
+        if peer and peer.tunnel:
+            peer.tunnel.session.clients.discard(client.id)
+
+    @guarded
+    async def http_connect(self, flow: http.HTTPFlow) -> None:
+        """Authenticate the client, judge the authority, pin the address; nothing is dialled here."""
+        identity = self._identify(flow)
+        peer = self._peer(flow)
+        peer.tunnel = await tunnels.open_tunnel(self.services, identity, flow.request)
+        identity.session.clients.add(flow.client_conn.id)
+        if peer.tunnel.refusal is None:
+            peer.dialable.add((peer.tunnel.address, peer.tunnel.port))
+            flow.request.host = peer.tunnel.address
+
+    @property
+    def busy(self) -> bool:
+        """Tell whether a call is in flight."""
+        return any(session.calls for session in self.services.sessions.live)
+
+    def server_connect(self, data: server_hooks.ServerConnectionHookData) -> None:
+        """Let the engine dial only what was judged, and only while an admitted call needs it."""
+        peer = self._peers.get(data.client.id)
+        if peer is None or not peer.admitted or data.server.address not in peer.dialable:
+            data.server.error = "ghost: no admitted call for this address"
+
+    # -- requests ------------------------------------------------------------------------------------
+
+    @guarded
+    async def requestheaders(self, flow: http.HTTPFlow) -> None:
+        """Judge the head; admit at once what streams, leave the rest to `request`."""
+        if flow.error:
+            raise Refused(_MALFORMED)
+        tunnel = await self._tunnel(flow)
+        action = admission.judge(self.services, tunnel, flow)
+        flow.metadata[ACTION] = action
+        if not admission.holds_body(action, flow.request):
+            await self._admit(flow, action, body=None)
+            flow.request.stream = stream.hashing(action)
+
+    @guarded
+    async def request(self, flow: http.HTTPFlow) -> None:
+        """Admit a call whose body is complete; a streamed one was admitted before its first byte."""
+        action = flow.metadata.get(ACTION)
+        if flow.response is not None or not isinstance(action, Action):
+            if flow.response is None:
+                raise RuntimeError("a request without a judgement")
+            return
+        if action.body_mode != "streamed":
+            await self._admit(flow, action, body=flow.request.raw_content or b"")
+
+    async def _admit(self, flow: http.HTTPFlow, action: Action, *, body: bytes | None) -> None:
+        await admission.admit(self.services, action, flow.request, body=body)
+        self._peer(flow).admitted += 1
+
+    # -- replies -------------------------------------------------------------------------------------
+
+    @guarded
+    async def responseheaders(self, flow: http.HTTPFlow) -> None:
+        """Clean the headers; decide whether the body is held or relayed."""
+        action = self._admitted(flow)
+        if action is not None:
+            client = flow.client_conn.id
+            delivery.open_reply(
+                self.services, action, flow, on_error=lambda _: self.close_client(client)
+            )
+
+    @guarded
+    async def response(self, flow: http.HTTPFlow) -> None:
+        """Clean and judge a held reply; make the outcome durable before the answer is released."""
+        delivery.reapply(flow)
+        action = self._admitted(flow)
+        if action is not None and delivery.WITHHELD not in flow.metadata:
+            await delivery.finish_reply(self.services, action, flow)
+            if flow.websocket is None:
+                self._peer(flow).admitted -= 1
+
+    @guarded
+    async def error(self, flow: http.HTTPFlow) -> None:
+        """Enter what became of a call that ended without a complete answer."""
+        action = self._admitted(flow)
+        if action is not None:
+            self._peer(flow).admitted -= 1
+            await delivery.settle_failed(self.services, action, flow)
+
+    # -- websockets and everything else --------------------------------------------------------------
+
+    @guarded
+    async def websocket_message(self, flow: http.HTTPFlow) -> None:
+        """Relay one message, scrubbed; a session that ended gets no further one."""
+        action = self._admitted(flow)
+        if action is None or not websocket.relay(self.services, action, flow):
+            self.close_client(flow.client_conn.id)
+
+    @guarded
+    async def websocket_end(self, flow: http.HTTPFlow) -> None:
+        """Enter the outcome of a websocket, with its frame counts."""
+        action = self._admitted(flow)
+        if action is not None:
+            self._peer(flow).admitted -= 1
+            await delivery.settle_websocket(self.services, action)
+
+    def tcp_start(self, flow: tcp.TCPFlow) -> None:
+        """Refuse raw TCP: nothing passes that was not judged."""
+        flow.kill()
+
+    def udp_start(self, flow: udp.UDPFlow) -> None:
+        """Refuse UDP for the same reason."""
+        flow.kill()
+
+    # -- refusing ------------------------------------------------------------------------------------
+
+    async def refuse(self, flow: http.HTTPFlow, refusal: Refusal, attempt: Attempt | None) -> None:
+        """Enter the refusal and put it in the place of the answer; if it cannot be entered, answer 503."""
+        action = flow.metadata.get(ACTION)
+        entered = Entered()
+        try:
+            if isinstance(action, Action) and action.admitted:
+                await delivery.settle_refused(self.services, action, refusal)
+                entered = Entered(action.session.sid, action.id)
+            elif refusal.code != "session.missing":
+                attempt = attempt or self._attempt(flow)
+                entered = await self._enter(attempt, refusal)
+        except GhostError as error:
+            structlog.get_logger(__name__).error("refusal.unrecorded", code=error.code)
+            refusal = _no_ledger(error)
+        delivery.answer(
+            flow, refusal, sid=entered.sid, action_id=entered.action_id, close=self.close_client
+        )
+
+    async def _enter(self, attempt: Attempt, refusal: Refusal) -> Entered:
+        ledger = self.services.governor.keeping()
+        session = self.services.sessions.get(attempt.sid)
+        if session is None or session.ending:
+            attempt = replace(attempt, sid="")  # what concerns no living session, the system enters
+        receipt = await self.services.refusals.enter(attempt, refusal, ledger)
+        if receipt is not None and session is not None:
+            self.services.sessions.tell_ticket(attempt.id, refusal, receipt)
+        return Entered(attempt.sid, attempt.id)
+
+    def _attempt(self, flow: http.HTTPFlow) -> Attempt:
+        """Return what is known of a request that failed before it was judged."""
+        tunnel = self._peer(flow).tunnel
+        host = tunnel.host if tunnel else tunnels.shown(flow.request.host)
+        return Attempt(
+            sid=tunnel.session.sid if tunnel else "",
+            method=flow.request.method[:32],
+            host=host,
+            port=tunnel.port if tunnel else flow.request.port,
+        )
+
+    # -- who is it -----------------------------------------------------------------------------------
+
+    def _peer(self, flow: http.HTTPFlow) -> Peer:
+        return self._peers.setdefault(flow.client_conn.id, Peer())
+
+    def _admitted(self, flow: http.HTTPFlow) -> Action | None:
+        action = flow.metadata.get(ACTION)
+        return action if isinstance(action, Action) and action.admitted else None
+
+    async def _tunnel(self, flow: http.HTTPFlow) -> Tunnel:
+        peer = self._peer(flow)
+        if peer.tunnel is not None and peer.tunnel.scheme == "https":
+            return peer.tunnel
+        identity = self._identify(flow)
+        peer.tunnel = await tunnels.open_plain(self.services, identity, flow.request)
+        identity.session.clients.add(flow.client_conn.id)
+        if peer.tunnel.refusal is None:
+            peer.dialable.add((peer.tunnel.address, peer.tunnel.port))
+            flow.request.data.host = peer.tunnel.address
+        return peer.tunnel
+
+    def _identify(self, flow: http.HTTPFlow) -> Identity:
+        presented = flow.request.headers.get_all("proxy-authorization")
+        flow.request.headers.pop("proxy-authorization", None)
+        return tunnels.identify(self.services, presented, flow)
+
+
+@dataclass(frozen=True, slots=True)
+class Entered:
+    """Under which session and action a refusal was entered; empty where it was not."""
+
+    sid: str = ""
+    action_id: str = ""
+
+
+_MALFORMED = Refusal(
+    status=400,
+    code="request.malformed",
+    message="the request is malformed or ambiguous",
+    stage="authority",
+    rule="grammar",
+)
+
+
+def _failure(code: str) -> Refusal:
+    return Refusal(
+        status=500,
+        code=f"guard.{code}",
+        message="a gate failed, so the call was refused",
+        stage="guard",
+        rule="guard",
+        hint="ask the operator to look at the proxy's log",
+    )
+
+
+def _failure_of(error: Exception) -> Refusal:
+    if isinstance(error, GhostError):
+        return refusal_of(error)
+    return _failure("failed")
+
+
+def _no_ledger(error: GhostError) -> Refusal:
+    return Refusal(
+        status=503,
+        code=error.code,
+        message="the ledger cannot be written, so nothing is sent",
+        stage="ledger",
+        rule="ledger",
+        hint="ask the operator to look at the database",
+    )

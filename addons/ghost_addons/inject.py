@@ -1,0 +1,65 @@
+"""The one place that puts a secret on the wire, as the last step before sending.
+
+`forwarded` builds the head that goes upstream from the head that the agent sent. It runs twice: with a mark
+for the record, before the intent is durable, and with the secret afterwards. The record therefore cannot
+hold what the wire holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from mitmproxy import http
+
+from ghost_core.secret import SecretBytes
+from ghost_credentials.binding import CLIENT_CREDENTIAL_HEADERS, Credential
+from ghost_credentials.decode import supported_accept_encoding
+from ghost_credentials.head import Head
+from ghost_credentials.strip import strip
+
+WITHHELD = b"[withheld]"
+
+
+def head_of(request: http.Request, *, path: str) -> Head:
+    """Return the request's head as plain values, with the canonical path."""
+    return Head(method=request.method, path=path, headers=tuple(request.headers.fields))
+
+
+def mark(credential: Credential) -> SecretBytes:
+    """Return what stands for the secret in the record."""
+    return SecretBytes(b"[credential " + credential.name.encode() + b"]")
+
+
+def forwarded(
+    head: Head,
+    *,
+    credential: Credential | None,
+    secret: SecretBytes | None,
+    wire_token: bytes | None,
+    websocket: bool = False,
+) -> Head:
+    """Return the head to send: the client's credentials and hop-by-hop headers gone, ours set."""
+    keep = credential.replaced if credential is not None else None
+    result = strip(head, websocket=websocket, placeholder=keep)
+    encoding = head.get("accept-encoding")
+    if encoding is not None:
+        result = result.with_header("accept-encoding", supported_accept_encoding(encoding))
+    if credential is not None and secret is not None:
+        result = credential.inject(result, secret)
+    if wire_token is not None:
+        result = result.with_header("x-ghost-token", wire_token)
+    return result
+
+
+def put(request: http.Request, head: Head) -> None:
+    """Write the head into the request that the engine is about to send."""
+    request.headers = http.Headers(head.headers)
+    request.path = head.path
+
+
+def masked(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the headers as a record may hold them: the client's own credentials are named, not kept."""
+    for name, value in headers:
+        lowered = name.lower()
+        secret = lowered in CLIENT_CREDENTIAL_HEADERS or lowered == b"x-ghost-token"
+        yield name, WITHHELD if secret else value

@@ -1,0 +1,262 @@
+"""The engine: mitmproxy's own Master with five of its addons and ours, in a process of its own.
+
+The stock tool loads thirty more addons, serves a page that hands out its CA, and opens upstreams before
+anybody judged the request. One Master per process: mitmproxy keeps its context in module globals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import errno
+import logging
+import socket
+import tempfile
+from collections.abc import Coroutine, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import uvloop
+from mitmproxy import options
+from mitmproxy.addons import core, disable_h2c, next_layer, proxyserver, tlsconfig
+from mitmproxy.master import Master
+from mitmproxy.utils import asyncio_utils
+
+from ghost_addons import ca, chain, pages
+from ghost_addons.guard import Guard
+from ghost_core.errors import FailedError, UnavailableError
+
+START_SECONDS = 10.0
+IDLE_SECONDS = 3600  # a model may think long without a byte
+
+
+@dataclass(frozen=True, slots=True)
+class Listening:
+    """Where the engine listens: one or two addresses, one port."""
+
+    hosts: tuple[str, ...]
+    port: int
+
+
+@dataclass(slots=True)
+class Engine:
+    """One running proxy."""
+
+    guard: Guard
+    authority: ca.Authority
+    upstream_ca: Path | None
+    folder: tempfile.TemporaryDirectory[str] = field(
+        default_factory=lambda: tempfile.TemporaryDirectory(prefix="ghost-engine-")
+    )
+    _master: Master | None = None
+    _server: proxyserver.Proxyserver | None = None
+    _running: asyncio.Task[None] | None = None
+
+    async def start(self, hosts: tuple[str, ...], port: int) -> Listening:
+        """Listen, and return once connections are really accepted.
+
+        Raises UnavailableError `port.busy` where the port is taken.
+        """
+        quiet()
+        pages.install()
+        master = Master(self._options())
+        ready = asyncio.Event()
+        self._server = proxyserver.Proxyserver()
+        master.addons.add(
+            core.Core(),
+            disable_h2c.DisableH2C(),
+            self._server,
+            next_layer.NextLayer(),
+            tlsconfig.TlsConfig(),
+            self.guard,
+            _Ready(ready),
+        )
+        chain.shorten(master)
+        hosts, port = _free(hosts, port)
+        master.options.update(**_settings(hosts, port))
+        self.guard.close_client = self.close_client
+        self._master = master
+        self._running = asyncio.ensure_future(master.run())
+        await self._until(ready)
+        return self._listening(hosts, port)
+
+    def _options(self) -> options.Options:
+        folder = Path(self.folder.name)
+        (folder / "mitmproxy-ca.pem").symlink_to(self.authority.key_file)
+        roots = ca.upstream_roots(folder / "roots.pem", self.upstream_ca)
+        return options.Options(confdir=str(folder), ssl_verify_upstream_trusted_ca=str(roots))
+
+    async def _until(self, ready: asyncio.Event) -> None:
+        assert self._running is not None
+        waiting = asyncio.ensure_future(ready.wait())
+        done, _ = await asyncio.wait(
+            {waiting, self._running},
+            timeout=START_SECONDS,
+            return_when=asyncio.FIRST_COMPLETED,
+        )
+        waiting.cancel()
+        if self._running in done:
+            self._running.result()
+        if not ready.is_set():
+            raise FailedError("the proxy engine did not start", code="proxy.start")
+
+    def _listening(self, hosts: tuple[str, ...], port: int) -> Listening:
+        assert self._server is not None
+        for instance in self._server.servers:
+            if not instance.is_running:
+                raise _busy(port, instance.last_exception)
+        return Listening(hosts, port)
+
+    def close_client(self, client_id: str) -> None:
+        """Close a client connection and all that hangs on it, at once."""
+        assert self._server is not None
+        handler = self._server.connections.get(client_id)
+        if handler is not None and handler.client in handler.transports:
+            handler.close_connection(handler.client)
+
+    async def stop(self, *, grace_seconds: float) -> None:
+        """Stop listening, give open connections the grace, close the rest, end."""
+        if self._master is None or self._server is None:
+            return
+        self._master.options.update(server=False)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + grace_seconds
+        while self._server.connections and self.guard.busy and loop.time() < end:
+            await asyncio.sleep(0.05)
+        for client_id in list(self._server.connections):
+            self.close_client(str(client_id))
+        while self._server.connections and loop.time() < end + 1:
+            await asyncio.sleep(0.01)
+        self._master.shutdown()
+        if self._running is not None:
+            await asyncio.wait({self._running}, timeout=5)
+        self.folder.cleanup()
+
+
+class _Ready:
+    """Tells when the servers are bound."""
+
+    def __init__(self, ready: asyncio.Event) -> None:
+        self._ready = ready
+
+    def running(self) -> None:
+        """Set the event."""
+        self._ready.set()
+
+
+def _settings(hosts: tuple[str, ...], port: int) -> dict[str, object]:
+    return {
+        "mode": [f"regular@{f'[{host}]' if ':' in host else host}:{port}" for host in hosts],
+        "connection_strategy": "lazy",
+        "upstream_cert": False,
+        "rawtcp": False,
+        "http3": False,
+        "ssl_insecure": False,
+        "store_streamed_bodies": False,
+        "tcp_timeout": IDLE_SECONDS,
+    }
+
+
+def _free(hosts: tuple[str, ...], port: int) -> tuple[tuple[str, ...], int]:
+    """Return the addresses that exist here, and a port that is free on all of them.
+
+    The port is tried first, because the engine only logs a failure to bind.
+    """
+    usable = tuple(host for host in hosts if _bindable(host, 0))
+    if not usable:
+        raise UnavailableError(f"address {hosts!r}: cannot listen there", code="proxy.address")
+    if port == 0:
+        return usable, _any_port(usable)
+    for host in usable:
+        if not _bindable(host, port):
+            raise _busy(port, None)
+    return usable, port
+
+
+def _any_port(hosts: tuple[str, ...]) -> int:
+    for _ in range(50):
+        with _bound(hosts[0], 0) as listener:
+            port = int(listener.getsockname()[1])
+        if all(_bindable(host, port) for host in hosts):
+            return port
+    raise UnavailableError("no free port was found", code="port.busy")
+
+
+def _bindable(host: str, port: int) -> bool:
+    try:
+        with _bound(host, port):
+            return True
+    except OSError as error:
+        if error.errno in (errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.EAFNOSUPPORT):
+            return False
+        raise UnavailableError(
+            f"port {port}: cannot listen, {error.strerror}", code="proxy.address"
+        ) from error
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+def _busy(port: int, cause: Exception | None) -> UnavailableError:
+    error = UnavailableError(
+        f"port {port}: in use by another process",
+        code="port.busy",
+        hint=f"ghost possess --stop, or choose another port: ghost possess --port {port + 1}",
+    )
+    error.__cause__ = cause
+    return error
+
+
+def addresses(host: str) -> tuple[str, ...]:
+    """Return the addresses of `proxy.host`: for `localhost` both loopbacks."""
+    return ("127.0.0.1", "::1") if host == "localhost" else (host,)
+
+
+def quiet() -> None:
+    """Keep the engine's chatter out of our output; its errors still show."""
+    logging.getLogger("mitmproxy").setLevel(logging.WARNING)
+    for name in ("asyncio", "hpack", "h2"):
+        logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def run[T](program: Coroutine[object, object, T]) -> T:
+    """Run an asyncio program on uvloop, with the task factory that the engine needs there.
+
+    mitmproxy asks for eager tasks; up to Python 3.13.2 `asyncio.eager_task_factory` refuses a keyword that
+    uvloop passes on, and the program would die at its first task.
+    """
+    asyncio_utils.set_eager_task_factory = _eager_tasks
+    return uvloop.run(program)
+
+
+@contextlib.contextmanager
+def _eager_tasks() -> Iterator[None]:
+    loop = asyncio.get_running_loop()
+    before = loop.get_task_factory()
+    loop.set_task_factory(_eager_task)
+    try:
+        yield
+    finally:
+        loop.set_task_factory(before)
+
+
+def _eager_task(
+    loop: asyncio.AbstractEventLoop,
+    coroutine: Coroutine[Any, Any, Any],
+    *,
+    name: str | None = None,
+    context: contextvars.Context | None = None,
+    **_: object,
+) -> asyncio.Task[Any]:
+    return asyncio.eager_task_factory(loop, coroutine, name=name, context=context)

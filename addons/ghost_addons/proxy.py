@@ -1,0 +1,241 @@
+"""The owner: one engine, the sessions in its custody, and what others may ask of it.
+
+`possess`, `run` and a lone `act` are this object with different beginnings and ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import structlog
+
+from ghost_addons import acting, ca, delivery, evaporate, master
+from ghost_addons.governance import Governor
+from ghost_addons.guard import Guard
+from ghost_addons.hidden import Secrets
+from ghost_addons.refusals import Refusals
+from ghost_addons.services import Services
+from ghost_addons.session import LiveSession, Sessions
+from ghost_core import db
+from ghost_core import settings as configuration
+from ghost_core.clock import Clock, SystemClock
+from ghost_core.errors import ConfigError, DeniedError, GhostError, UsageError
+from ghost_core.paths import Home
+from ghost_core.settings import Settings
+from ghost_credentials.references import SecretSource
+from ghost_ledger.reader import Ledger
+from ghost_ledger.recorder import Recorder
+from ghost_ledger.session.control import ControlServer
+from ghost_ledger.session.custody import Custody
+
+DRAIN_SECONDS = 10.0
+GRACE_SECONDS = 5.0
+CUT_SECONDS = 1.0
+WATCH_SECONDS = 0.5
+
+type Message = dict[str, object]
+
+
+@dataclass(slots=True)
+class Proxy:
+    """One owner process."""
+
+    home: Home
+    settings: Settings
+    services: Services
+    engine: master.Engine
+    authority: ca.Authority
+    port: int = 0
+    _controls: dict[str, ControlServer] = field(default_factory=dict)
+    _watch: asyncio.Task[None] | None = None
+    _beside: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @classmethod
+    def open(
+        cls,
+        home: Home,
+        load: Callable[[], Settings] = configuration.load,
+        *,
+        clock: Clock | None = None,
+        ca_folder: Path | None = None,
+    ) -> Proxy:
+        """Open ledger and engine of this home; nothing listens yet.
+
+        `ca_folder` gives the engine an authority of its own. Raises ConfigError, UnavailableError or
+        IntegrityError where the home cannot be used.
+        """
+        home.ensure()
+        clock = clock or SystemClock()
+        settings = load()
+        _refuse_unsupported(settings)
+        recorder = Recorder.open(home, settings.database.url, clock=clock)
+        engine = db.engine(settings.database.url)
+        ledger = Ledger(engine)
+        services = Services(
+            home=home,
+            clock=clock,
+            ledger=ledger,
+            recorder=recorder,
+            sessions=Sessions(home, ledger, recorder, clock),
+            governor=Governor(load, configuration.files()),
+            secrets=Secrets(SecretSource(home, engine)),
+            refusals=Refusals(recorder),
+        )
+        authority = ca.ensure(ca_folder or home.ca)
+        upstream = Path(settings.proxy.upstream_ca) if settings.proxy.upstream_ca else None
+        return cls(
+            home, settings, services, master.Engine(Guard(services), authority, upstream), authority
+        )
+
+    async def start(self, host: str, port: int) -> int:
+        """Listen; returns the port. Raises UnavailableError `port.busy`."""
+        listening = await self.engine.start(master.addresses(host), port)
+        self.port = listening.port
+        self.services.sessions.on_admit = self._welcome
+        self._watch = asyncio.ensure_future(self._watch_lifetimes())
+        return self.port
+
+    def admit(self, sid: str, *, custody: Custody | None = None) -> LiveSession:
+        """Take a session into custody now, instead of at its first client."""
+        return self.services.sessions.admit(sid, custody=custody)
+
+    def _welcome(self, session: LiveSession) -> None:
+        """Answer for a session from now on, and scrub what its credentials hold."""
+        governance = self.services.governor.in_force(session.scopes)
+        self.services.secrets.learn(governance.credentials.by_name.values())
+        control = ControlServer(session.sid, functools.partial(self._control, session.sid))
+        self._controls[session.sid] = control
+        self._spawned(self._answer_for(session.sid, control))
+
+    def _spawned(self, work: Coroutine[object, object, None]) -> None:
+        """Run something beside, held until it is done."""
+        task = asyncio.ensure_future(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+
+    async def _answer_for(self, sid: str, control: ControlServer) -> None:
+        try:
+            await control.start()
+        except GhostError as error:
+            structlog.get_logger(__name__).error("control.unavailable", sid=sid, code=error.code)
+
+    # -- what others ask -----------------------------------------------------------------------------
+
+    async def _control(self, sid: str, request: Message) -> Message:
+        session = self.services.sessions.get(sid)
+        if session is None:
+            raise DeniedError(f"session {sid}: evaporated", code="session.evaporated")
+        match request.get("op"):
+            case "status":
+                return {"session_id": sid, "port": self.port, "calls": len(session.calls)}
+            case "act":
+                return await self.act(session, request)
+            case "evaporate":
+                grace = request.get("grace")
+                seconds = float(grace) if isinstance(grace, int | float) else GRACE_SECONDS
+                return await self.evaporate(session, grace_seconds=seconds)
+            case unknown:
+                raise UsageError(f"control request {unknown!r}: unknown", code="control.unknown")
+
+    async def act(self, session: LiveSession, request: Message) -> Message:
+        """Run one declared call through our own gates and return act's document."""
+        return await acting.act(self.services, session, request, self._door(session))
+
+    def _door(self, session: LiveSession) -> acting.Doorway:
+        return acting.Doorway(self.port, session.sid, self.authority.certificate_file)
+
+    # -- ending --------------------------------------------------------------------------------------
+
+    async def evaporate(
+        self, session: LiveSession, *, grace_seconds: float, reason: str = "evaporate"
+    ) -> Message:
+        """End a session: refuse new calls, cut streams at once, give held calls the grace, seal, wipe."""
+        session.ending = True
+        await self._settle_calls(session, grace_seconds)
+        await self.services.refusals.flush(session.sid)
+        others = any(each is not session for each in self.services.sessions.live)
+        secrets = () if others else self.services.secrets.surrender()
+        document = await asyncio.to_thread(
+            evaporate.conclude,
+            session,
+            home=self.home,
+            ledger=self.services.ledger,
+            recorder=self.services.recorder,
+            clock=self.services.clock,
+            secrets=secrets,
+            reason=reason,
+        )
+        self.services.sessions.forget(session)
+        control = self._controls.pop(session.sid, None)
+        if control is not None:
+            # Stopping cuts its clients; the one that asked for this still waits for the answer.
+            asyncio.get_running_loop().call_later(
+                CUT_SECONDS, lambda: self._spawned(control.stop())
+            )
+        return document
+
+    async def _settle_calls(self, session: LiveSession, grace_seconds: float) -> None:
+        held = {action.client for action in session.calls.values() if not action.flows}
+        for client in session.clients - held:
+            self.engine.close_client(client)
+        loop = asyncio.get_running_loop()
+        end = loop.time() + grace_seconds
+        while any(not action.flows for action in session.calls.values()) and loop.time() < end:
+            await asyncio.sleep(0.02)
+        for client in set(session.clients):
+            self.engine.close_client(client)
+        end = loop.time() + CUT_SECONDS
+        while session.calls and loop.time() < end:
+            await asyncio.sleep(0.01)
+        for action in list(session.calls.values()):
+            status = "executed" if action.http_status else "failed"
+            await delivery.settle(
+                self.services, action, status=status, ended="aborted", error="session.ended"
+            )
+
+    async def _watch_lifetimes(self) -> None:
+        """Seal each session when its time is over."""
+        while True:
+            await asyncio.sleep(WATCH_SECONDS)
+            for session in self.services.sessions.live:
+                if session.ends() and not session.ending:
+                    try:
+                        await self.evaporate(session, grace_seconds=0, reason="ttl")
+                    except GhostError as error:
+                        session.ending = False
+                        log = structlog.get_logger(__name__)
+                        log.error("session.unsealed", sid=session.sid, code=error.code)
+
+    async def stop(self, *, grace_seconds: float = DRAIN_SECONDS) -> None:
+        """Drain and end; sessions stay as they are, for the next owner."""
+        if self._watch is not None:
+            self._watch.cancel()
+        await self.engine.stop(grace_seconds=grace_seconds)
+        for session in self.services.sessions.live:
+            for action in list(session.calls.values()):
+                await delivery.settle(
+                    self.services, action, status="failed", ended="aborted", error="proxy.stopped"
+                )
+            control = self._controls.pop(session.sid, None)
+            if control is not None:
+                await control.stop()
+        await self.services.refusals.flush()
+        for session in self.services.sessions.live:
+            self.services.sessions.release(session)
+        await asyncio.to_thread(self.services.recorder.close)
+
+
+def _refuse_unsupported(settings: Settings) -> None:
+    if settings.proxy.upstream_proxy:
+        raise ConfigError(
+            "proxy.upstream_proxy: not available in this version, and it may not be ignored",
+            code="config.unsupported",
+        )
+    if settings.proxy.workers != 1:
+        raise ConfigError(
+            "proxy.workers: this version runs one worker", code="config.unsupported"
+        )

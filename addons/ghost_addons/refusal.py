@@ -1,0 +1,108 @@
+"""What an agent reads when it is refused: one JSON shape, one status, never a secret."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ghost_core.errors import DeniedError, GhostError, UnavailableError
+from ghost_hooks.request import Verdict
+
+SESSION_STATUS = 407
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """One refusal: HTTP status, dotted code, the stage and rule that said no, and how to be allowed."""
+
+    status: int
+    code: str
+    message: str
+    stage: str
+    rule: str = ""
+    hint: str = ""
+
+    def body(self, *, session_id: str = "", action_id: str = "") -> bytes:
+        """Return the JSON body of the refusal, UTF-8."""
+        error = {
+            "code": self.code,
+            "message": self.message,
+            "rule": self.rule,
+            "session_id": session_id,
+            "action_id": action_id,
+            "hint": self.hint,
+        }
+        return json.dumps({"error": error}, ensure_ascii=False).encode() + b"\n"
+
+    def headers(self) -> list[tuple[bytes, bytes]]:
+        """Return the headers of the answer; a session refusal closes the connection.
+
+        Clients that authenticate only after a challenge send their second CONNECT on a new connection
+        (RFC 9110 §11.7); on the old one the engine would ignore it.
+        """
+        headers = [(b"content-type", b"application/json"), (b"x-ghost-reason", self.code.encode())]
+        if self.status == SESSION_STATUS:
+            headers += [(b"proxy-authenticate", b'Basic realm="ghost"'), (b"connection", b"close")]
+        return headers
+
+
+def unauthenticated(message: str, *, code: str = "session.missing") -> Refusal:
+    """Return the 407 of a client that named no live session."""
+    return Refusal(
+        status=SESSION_STATUS,
+        code=code,
+        message=message,
+        stage="session",
+        rule="session",
+        hint='run: eval "$(ghost possess --env --session-id ID)"',
+    )
+
+
+_STATUS = {
+    "target.host": 400,
+    "target.path": 400,
+    "target.query": 400,
+    "target.scheme": 400,
+    "target.mismatch": 421,
+    "target.unresolved": 502,
+    "body.too_large": 413,
+    "body.length": 411,
+    "request.malformed": 400,
+}
+_STAGE = {
+    "target": "authority",
+    "session": "session",
+    "credential": "credential",
+    "scope": "scope",
+    "rule": "rule",
+    "schema": "schema",
+    "hook": "hook",
+    "limit": "limit",
+    "ledger": "ledger",
+    "database": "ledger",
+    "body": "limit",
+    "request": "authority",
+}
+
+
+def refusal_of(reason: GhostError | Verdict) -> Refusal:
+    """Return the refusal that an error or a denying verdict stands for."""
+    code = reason.code
+    stage = "address" if code in _ADDRESS else _STAGE.get(code.partition(".")[0], "guard")
+    if isinstance(reason, Verdict):
+        return Refusal(reason.status, code, reason.reason, stage, rule=f"{reason.by}:{reason.rule}")
+    status = _STATUS.get(code) or _status_of(reason)
+    message = reason.message if status < 500 else _INTERNAL
+    return Refusal(status, code, message, stage, rule=stage, hint=reason.hint or "")
+
+
+def _status_of(error: GhostError) -> int:
+    if isinstance(error, DeniedError):
+        return 403
+    if isinstance(error, UnavailableError):
+        return 503
+    return 500
+
+
+_INTERNAL = "the proxy cannot serve this call; the operator's log says why"
+_ADDRESS = frozenset({"target.address", "target.unresolved"})

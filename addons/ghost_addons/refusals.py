@@ -1,0 +1,90 @@
+"""Entering refusals: the first at once, equal ones within the next second as one entry with a count."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+
+import structlog
+
+from ghost_addons.record import Attempt, Keeping, denied
+from ghost_addons.refusal import Refusal
+from ghost_core import ids
+from ghost_core.errors import GhostError
+from ghost_ledger.recorder import Receipt, Recorder
+
+WINDOW_SECONDS = 1.0
+
+type Key = tuple[str, str, str, int, str, str]
+
+
+@dataclass(slots=True)
+class _Repeats:
+    """Equal refusals since the first one was entered."""
+
+    attempt: Attempt
+    refusal: Refusal
+    keeping: Keeping
+    timer: asyncio.TimerHandle
+    count: int = 0
+
+
+class Refusals:
+    """Writes refusals so that a flood of equal ones stays readable and complete."""
+
+    def __init__(self, recorder: Recorder, *, window_seconds: float = WINDOW_SECONDS) -> None:
+        self._recorder = recorder
+        self._window_seconds = window_seconds
+        self._repeats: dict[Key, _Repeats] = {}
+        self._writing: set[asyncio.Task[None]] = set()
+
+    async def enter(
+        self, attempt: Attempt, refusal: Refusal, keeping: Keeping
+    ) -> Receipt | None:
+        """Make the refusal durable; an equal one within the window is counted and returns None.
+
+        Raises UnavailableError where the ledger cannot be written.
+        """
+        if not attempt.sid:
+            attempt = replace(attempt, sid=await asyncio.to_thread(self._recorder.system))
+        key = _key(attempt, refusal)
+        if key in self._repeats and not attempt.alone:
+            self._repeats[key].count += 1
+            return None
+        draft = denied(attempt, refusal, keeping)
+        (receipt,) = await asyncio.wrap_future(self._recorder.submit(draft))
+        if key not in self._repeats:
+            timer = asyncio.get_running_loop().call_later(self._window_seconds, self._close, key)
+            self._repeats[key] = _Repeats(attempt, refusal, keeping, timer)
+        return receipt
+
+    async def flush(self, sid: str = "") -> None:
+        """Enter what was counted so far, of one session or of all: before a seal, and at the end."""
+        for key in [key for key in self._repeats if not sid or key[0] == sid]:
+            await self._write(self._repeats.pop(key))
+        if self._writing:
+            await asyncio.wait(set(self._writing))
+
+    def _close(self, key: Key) -> None:
+        repeats = self._repeats.pop(key, None)
+        if repeats is None or not repeats.count:
+            return
+        task = asyncio.ensure_future(self._write(repeats))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def _write(self, repeats: _Repeats) -> None:
+        repeats.timer.cancel()
+        if not repeats.count:
+            return
+        attempt = replace(repeats.attempt, id=ids.action_id())
+        draft = denied(attempt, repeats.refusal, repeats.keeping, count=repeats.count)
+        try:
+            await asyncio.wrap_future(self._recorder.submit(draft))
+        except GhostError as error:
+            # The refusal itself is entered; what is lost is the number of its repetitions.
+            structlog.get_logger(__name__).error("refusals.uncounted", sid=attempt.sid, code=error.code)
+
+
+def _key(attempt: Attempt, refusal: Refusal) -> Key:
+    return (attempt.sid, attempt.method, attempt.host, attempt.port, refusal.code, refusal.rule)

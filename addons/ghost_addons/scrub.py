@@ -1,0 +1,117 @@
+"""The one place that cleans a reply before the agent sees it: headers, then body, buffered or streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mitmproxy import http
+
+from ghost_addons.action import Action
+from ghost_addons.record import reply_text
+from ghost_core.errors import FailedError
+from ghost_credentials.reply import ReplyScrubber
+from ghost_credentials.scrub import Scrubber
+
+_BODILESS = frozenset({204, 304})
+_HOP_BY_HOP = frozenset(
+    {b"proxy-connection", b"keep-alive", b"proxy-authenticate", b"proxy-authentication-info", b"alt-svc"}
+)
+
+
+def clean_headers(response: http.Response, scrubber: Scrubber) -> int:
+    """Scrub every reply header and drop those that end at this hop (RFC 9110 §7.6.1); returns the count.
+
+    `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy.
+    """
+    count = 0
+    fields: list[tuple[bytes, bytes]] = []
+    for name, value in response.headers.fields:
+        if name.lower() in _HOP_BY_HOP:
+            continue
+        clean, found = scrubber.clean(value)
+        count += found
+        fields.append((name, clean))
+    response.headers = http.Headers(fields)
+    reason, found = scrubber.clean(response.data.reason)
+    response.data.reason = reason
+    return count + found
+
+
+def open_body(action: Action, response: http.Response, scrubber: Scrubber, *, mode: str) -> None:
+    """Prepare to clean the body by `proxy.scrub`.
+
+    A body in a coding that cannot be undone is refused (FailedError `body.coding`), or under
+    `mark` passes as it is and says so in the record. The headers of a reply without a body stay.
+    """
+    if action.request.method == "HEAD" or response.status_code in _BODILESS:
+        return
+    coding = response.headers.get("content-encoding", "").encode("latin-1")
+    try:
+        action.scrub = ReplyScrubber(scrubber, coding or None)
+    except FailedError:
+        if mode != "mark":
+            raise
+        action.flags.append("uninspected")
+        return
+    response.headers.pop("content-encoding", None)
+
+
+def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
+    """Clean a body that is here as a whole, and commit to head and body as the agent gets them."""
+    raw = response.raw_content or b""
+    clean = raw
+    if action.scrub is not None and raw:
+        clean = action.scrub.feed(raw) + action.scrub.finish()
+        action.scrubbed += action.scrub.count
+    if raw:
+        response.raw_content = clean
+        response.headers.pop("transfer-encoding", None)
+        response.headers["content-length"] = str(len(clean))
+    commit_head(action, response)
+    _account(action, clean, excerpt)
+
+
+def commit_head(action: Action, response: http.Response) -> None:
+    """Begin the commitment to the reply with its head."""
+    action.response_head = reply_text(response.status_code, response.headers.fields)
+    if action.response is not None:
+        action.response.update(action.response_head)
+
+
+def streaming(
+    action: Action, *, excerpt: int, on_error: Callable[[Exception], None]
+) -> Callable[[bytes], list[bytes]]:
+    """Return the callable through which a streamed body passes; `b""` marks its end.
+
+    It returns a list, since an empty chunk would end a chunked body (RFC 9112 §7.1). It never raises: the
+    engine would leave the client hanging. On an error it closes through `on_error` and lets nothing pass.
+    """
+    scrub = action.scrub
+    broken = False
+
+    def relay(chunk: bytes) -> list[bytes]:
+        nonlocal broken
+        if broken:
+            return []
+        try:
+            clean = chunk
+            if scrub is not None:
+                clean = scrub.feed(chunk) if chunk else scrub.finish()
+                action.scrubbed += 0 if chunk else scrub.count
+            _account(action, clean, excerpt)
+        except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed
+            broken = True
+            on_error(error)
+            return []
+        return [clean] if clean else []
+
+    return relay
+
+
+def _account(action: Action, clean: bytes, excerpt: int) -> None:
+    action.received += len(clean)
+    if action.response is not None:
+        action.response.update(clean)
+    room = excerpt - len(action.response_excerpt)
+    if room > 0:
+        action.response_excerpt += clean[:room]

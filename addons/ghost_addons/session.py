@@ -1,0 +1,210 @@
+"""Sessions that this process owns: who a client is, whether it still lives, what it has done.
+
+A session enters when a client first presents its token (or when `possess --session-id` names it): its lock is
+taken, its key loaded, its chain attached to the recorder. From then on this process signs for it.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ghost_addons.action import Action
+from ghost_addons.refusal import Refusal
+from ghost_addons.tally import Tally
+from ghost_addons.ticket import Ticket
+from ghost_core.clock import Clock
+from ghost_core.errors import DeniedError
+from ghost_core.ids import is_session_id
+from ghost_core.paths import Home
+from ghost_core.secret import SecretBytes
+from ghost_ledger.reader import Ledger
+from ghost_ledger.recorder import Receipt, Recorder
+from ghost_ledger.session import lifetime, token
+from ghost_ledger.session.custody import Custody
+
+
+
+@dataclass(slots=True)
+class LiveSession:
+    """One session in our custody, its counters and its calls in flight."""
+
+    sid: str
+    intent: str
+    scopes: tuple[str, ...]
+    custody: Custody
+    expires_at_us: int
+    ends: Callable[[], bool]
+    parent: str = ""
+    ending: bool = False
+    spawned_at_us: int = 0
+    tally: Tally = field(default_factory=Tally)
+    used: set[str] = field(default_factory=set)
+    calls: dict[str, Action] = field(default_factory=dict)
+    clients: set[str] = field(default_factory=set)
+    token: SecretBytes | None = None
+
+    def alive(self) -> bool:
+        """Tell whether the session may still act: not ending, not past its deadline."""
+        return not self.ending and not self.ends()
+
+    def document(self) -> dict[str, object]:
+        """What hooks are told of the session."""
+        return {"session_id": self.sid, "intent": self.intent, "scopes": list(self.scopes)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unjudged:
+    """A lifetime that is judged elsewhere: by the session's own deadline, not by the token."""
+
+    boot: str
+    deadline: int = 2**62
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a client turned out to be."""
+
+    session: LiveSession
+    ticket: Ticket | None = None
+
+
+class Sessions:
+    """Finds, admits and lets go of the sessions of this process."""
+
+    def __init__(self, home: Home, ledger: Ledger, recorder: Recorder, clock: Clock) -> None:
+        self._home = home
+        self._ledger = ledger
+        self._recorder = recorder
+        self._clock = clock
+        self._live: dict[str, LiveSession] = {}
+        self._tickets: dict[str, Ticket] = {}
+        self._unjudged = _Unjudged(clock.boot_id())
+        self.bare: str = ""
+        self.on_admit: Callable[[LiveSession], None] = lambda _: None
+
+    @property
+    def live(self) -> tuple[LiveSession, ...]:
+        """The sessions in our custody."""
+        return tuple(self._live.values())
+
+    def get(self, sid: str) -> LiveSession | None:
+        """Return the session if it is in our custody."""
+        return self._live.get(sid)
+
+    def admit(
+        self, sid: str, *, custody: Custody | None = None, ended: bool = False
+    ) -> LiveSession:
+        """Take the session into our custody; `ended` admits one whose time is over, to seal it.
+
+        Raises DeniedError if it is over, UnavailableError `session.owned` if another process has it.
+        """
+        found = self._live.get(sid)
+        if found is not None:
+            return found
+        row = self._ledger.session(sid)
+        if row is None:
+            raise DeniedError(f"session {sid}: unknown", code="session.unknown")
+        if row.evaporated_at is not None:
+            raise DeniedError(f"session {sid}: evaporated", code="session.evaporated")
+        if lifetime.expired(row, self._clock) and not ended:
+            raise DeniedError(f"session {sid}: expired", code="session.expired")
+        custody = custody or Custody.acquire(sid)
+        self._recorder.attach(sid, custody.key)
+        session = LiveSession(
+            sid=sid,
+            intent=row.intent or "",
+            scopes=tuple(row.scopes),
+            custody=custody,
+            expires_at_us=row.expires_at,
+            ends=lambda: lifetime.expired(row, self._clock),
+            parent=row.parent or "",
+            spawned_at_us=int(row.spawned_at.timestamp() * 1_000_000),
+            tally=Tally.load(custody.folder.path),
+        )
+        self._live[sid] = session
+        self.on_admit(session)
+        return session
+
+    def forget(self, session: LiveSession) -> None:
+        """Drop a session that was sealed."""
+        self._live.pop(session.sid, None)
+
+    def release(self, session: LiveSession) -> None:
+        """Give a session up as it is, for the next owner."""
+        session.tally.save(session.custody.folder.path)
+        self._recorder.detach(session.sid)
+        session.custody.release()
+        self.forget(session)
+
+    def issue_ticket(self, ticket: Ticket) -> None:
+        """Accept the ticket's password for its one call."""
+        self._tickets[ticket.password] = ticket
+
+    def withdraw_ticket(self, ticket: Ticket) -> None:
+        """Stop accepting the ticket."""
+        self._tickets.pop(ticket.password, None)
+
+    def tell_ticket(self, action_id: str, refusal: Refusal, receipt: Receipt) -> None:
+        """Tell the ticket of a refused call what was entered."""
+        for ticket in self._tickets.values():
+            if ticket.action_id == action_id:
+                ticket.refused(refusal.code, refusal.message, receipt)
+
+    def authenticate(self, header: bytes) -> Identity:
+        """Return who presented this Proxy-Authorization value (RFC 7617 Basic, or RFC 6750 Bearer).
+
+        Raises DeniedError with the reason; presented credentials always decide, there is no fallback.
+        """
+        named, password = _credentials_of(header)
+        ticket = self._tickets.get(password.decode("ascii", "replace"))
+        if ticket is not None and named in self._live:
+            return Identity(self._living(self._live[named]), ticket)
+        claims = token.check(
+            self._home, password, clock=self._clock, sid=named or None, lived=self._unjudged
+        )
+        session = self._living(self.admit(claims.sid))
+        if session.token is None:
+            session.token = SecretBytes(password)
+        return Identity(session)
+
+    def default(self) -> Identity:
+        """Return the session of clients that present nothing; only where `bare` names one."""
+        return Identity(self._living(self.admit(self.bare)))
+
+    def _living(self, session: LiveSession) -> LiveSession:
+        if session.ending:
+            raise DeniedError(f"session {session.sid}: evaporated", code="session.evaporated")
+        if session.ends():
+            raise DeniedError(f"session {session.sid}: expired", code="session.expired")
+        if session.parent:
+            self._parent_lives(session)
+        return session
+
+    def _parent_lives(self, session: LiveSession) -> None:
+        row = self._ledger.session(session.parent)
+        if row is None or row.evaporated_at is not None:
+            raise DeniedError(
+                f"session {session.sid}: its parent {session.parent} has ended",
+                code="session.parent_ended",
+            )
+
+
+def _credentials_of(header: bytes) -> tuple[str, bytes]:
+    scheme, _, value = header.partition(b" ")
+    if scheme.lower() == b"bearer":
+        return "", value.strip()
+    if scheme.lower() != b"basic":
+        raise DeniedError("expected Basic or Bearer proxy credentials", code="session.scheme")
+    try:
+        name, _, password = base64.b64decode(value.strip(), validate=True).partition(b":")
+        named = name.decode("ascii")
+    except (binascii.Error, UnicodeDecodeError) as error:
+        raise DeniedError("the proxy credentials are not Basic", code="session.scheme") from error
+    if not is_session_id(named):
+        raise DeniedError("the proxy user is not a session id", code="session.unknown")
+    return named, password
+
+

@@ -1,0 +1,91 @@
+"""Which bodies are held and which pass through, and the callable that hashes those that pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from mitmproxy import http
+
+from ghost_addons.action import Action, is_mutation
+from ghost_core.errors import DeniedError
+
+HELD_REQUEST_BYTES = 1_000_000
+HELD_REPLY_BYTES = 1_000_000
+_LIVE_TYPES = (
+    "text/event-stream",
+    "application/x-ndjson",
+    "application/stream+json",
+    "application/jsonl",
+    "application/grpc",
+    "multipart/x-mixed-replace",
+    "video/",
+    "audio/",
+)
+
+
+def declared_length(message: http.Message) -> int | None:
+    """Return Content-Length, or None where the message does not say (chunked, HTTP/2 without it)."""
+    text = message.headers.get("content-length", "")
+    return int(text) if text.isascii() and text.isdigit() else None
+
+
+def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> bool:
+    """Tell whether the request body is held; what is not held streams.
+
+    A body that a rule must see is held up to `limit` bytes; without such a rule small ones of known length
+    are held so that the intent can commit to them. Raises DeniedError: 413 beyond the limit, 411 where a
+    rule must see a body of unknown length, since the engine holds such bodies without bound.
+    """
+    length = declared_length(request)
+    if length is None:
+        return _holds_unknown_length(request, needs_body=needs_body)
+    if needs_body and length > limit:
+        raise DeniedError(f"body of {length} bytes, limit {limit}", code="body.too_large")
+    return needs_body or length <= HELD_REQUEST_BYTES
+
+
+def _holds_unknown_length(request: http.Request, *, needs_body: bool) -> bool:
+    chunked = "transfer-encoding" in request.headers
+    if not chunked and (request.http_version.startswith("HTTP/1") or not is_mutation(request.method)):
+        return True  # there is no body
+    if needs_body:
+        raise DeniedError("a rule must see this body: send Content-Length", code="body.length")
+    return False
+
+
+def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limit: int) -> bool:
+    """Tell whether the reply is held until its outcome is durable; the rest is relayed as it comes."""
+    if method == "HEAD" or response.status_code in (204, 304) or response.status_code < 200:
+        return True
+    length = declared_length(response)
+    if needs_reply:
+        return length is not None and length <= limit
+    kind = response.headers.get("content-type", "").lower()
+    if kind.startswith(_LIVE_TYPES) or length is None:
+        return False
+    return length <= HELD_REPLY_BYTES
+
+
+def hashing(action: Action) -> Callable[[bytes], bytes]:
+    """Return the callable through which a streamed request passes; it commits to every byte."""
+    commitment = action.request_body
+    assert commitment is not None
+
+    def relay(chunk: bytes) -> bytes:
+        commitment.update(chunk)
+        action.sent += len(chunk)
+        return chunk
+
+    return relay
+
+
+def unframe(request: http.Request, response: http.Response) -> None:
+    """Remove the length of a body that will change while it streams, and frame it anew.
+
+    HTTP/1.1 gets chunks (RFC 9112 §7.1), HTTP/1.0 the end of the connection, HTTP/2 its own frames.
+    """
+    response.headers.pop("content-length", None)
+    if request.http_version == "HTTP/1.1":
+        response.headers["transfer-encoding"] = "chunked"
+    else:
+        response.headers.pop("transfer-encoding", None)

@@ -1,0 +1,36 @@
+"""Websockets: judged as the GET of their path, relayed message by message, scrubbed, counted."""
+
+from __future__ import annotations
+
+from mitmproxy import http
+
+from ghost_addons.action import Action
+from ghost_addons.services import Services
+
+
+def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
+    """Clean and count the newest message; returns False where the session has ended.
+
+    The engine keeps every message for the connection's life; only the newest is left, so memory stays flat.
+    A secret that is split over two messages is out of reach of the scrubber.
+    """
+    data = flow.websocket
+    assert data is not None
+    message = data.messages[-1]
+    data.messages[:-1] = []
+    if not action.session.alive():
+        message.drop()
+        return False
+    if message.from_client:
+        action.frames_out += 1
+        action.sent += len(message.content)
+        return True
+    action.frames_in += 1
+    clean, found = services.secrets.scrubber.clean(message.content)
+    if found:
+        message.content = clean
+        action.scrubbed += found
+    action.received += len(clean)
+    if action.response is not None:
+        action.response.update(clean)
+    return True

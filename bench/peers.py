@@ -1,0 +1,87 @@
+"""What the bench compares: no proxy, stock mitmdump, proxy.py, and `ghost possess` in two settings.
+
+Each peer starts in its own process group, pinned to one core where `taskset` exists. A peer that cannot
+be installed or started is named as skipped, never dropped in silence.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+from pathlib import Path
+
+from ghost_peer import Start, ghost
+from process import Files, Peer, SkippedError, free_port, running
+
+from ghost_addons import ca
+
+
+def direct(files: Files, _: contextlib.ExitStack) -> Peer:
+    """No proxy at all."""
+    return Peer("direct", 0, "", files.upstream_ca)
+
+
+def mitmdump(files: Files, stack: contextlib.ExitStack) -> Peer:
+    """Stock mitmdump without output and without addons of ours."""
+    port, confdir = free_port(), files.out / "mitmdump"
+    command = [
+        str(Path(sys.executable).with_name("mitmdump")),
+        "-q",
+        *("--listen-host", "127.0.0.1", "-p", str(port)),
+        *("--set", f"confdir={confdir}"),
+        *("--set", f"ssl_verify_upstream_trusted_ca={files.upstream_ca}"),
+    ]
+    process = stack.enter_context(running("mitmdump", command, port, files))
+    trusted = confdir / "mitmproxy-ca-cert.pem"
+    return Peer("mitmdump (stock)", process.pid, f"127.0.0.1:{port}", trusted)
+
+
+def proxy_py(files: Files, stack: contextlib.ExitStack) -> Peer:
+    """proxy.py with TLS interception, one worker, in a venv of its own."""
+    program = _install_proxy_py(files.out / "proxy.py")
+    authority = ca.ensure(files.out / "proxy.py" / "ca")
+    port = free_port()
+    command = [
+        str(program),
+        *("--hostname", "127.0.0.1", "--port", str(port)),
+        *("--num-workers", "1", "--num-acceptors", "1", "--log-level", "ERROR"),
+        *("--ca-key-file", str(authority.key_file)),
+        *("--ca-cert-file", str(authority.certificate_file)),
+        *("--ca-signing-key-file", str(authority.key_file)),
+        *("--ca-cert-dir", str(files.out / "proxy.py" / "leaves")),
+        *("--ca-file", str(files.upstream_ca)),
+    ]
+    process = stack.enter_context(running("proxy.py", command, port, files))
+    return Peer("proxy.py", process.pid, f"127.0.0.1:{port}", authority.certificate_file)
+
+
+PEERS: dict[str, Start] = {
+    "direct": direct,
+    "mitmdump": mitmdump,
+    "proxy.py": proxy_py,
+    "ghost": ghost("headers"),
+    "ghost-full": ghost("full"),
+}
+
+
+def _install_proxy_py(folder: Path) -> Path:
+    program = folder / "venv" / "bin" / "proxy"
+    if program.exists():
+        return program
+    try:
+        subprocess.run(
+            [sys.executable, "-m", "venv", str(folder / "venv")],
+            check=True,
+            capture_output=True,
+            timeout=120,
+        )
+        subprocess.run(
+            [str(folder / "venv" / "bin" / "pip"), "install", "-q", "proxy.py"],
+            check=True,
+            capture_output=True,
+            timeout=180,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
+        raise SkippedError(f"proxy.py: cannot be installed, {error}") from error
+    return program

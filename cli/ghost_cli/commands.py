@@ -1,0 +1,116 @@
+"""The table of commands: `ghost --help` reads it, and only the module of the invoked one is imported."""
+
+from __future__ import annotations
+
+import importlib.util
+from dataclasses import dataclass
+
+PANELS = ("Session", "Evidence", "Setup")
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its name (one or two words), where it lives, its help line, its panel.
+
+    `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
+    for a group.
+    """
+
+    name: str
+    target: str
+    help: str
+    panel: str
+
+    @property
+    def module(self) -> str:
+        """The module that holds the command."""
+        return self.target.partition(":")[0]
+
+    @property
+    def attribute(self) -> str:
+        """The name of the function or app in the module."""
+        return self.target.partition(":")[2]
+
+    def present(self) -> bool:
+        """Tell whether this installation has the module; it is not imported."""
+        return importlib.util.find_spec(self.module) is not None
+
+
+# fmt: off  (a table reads best in rows)
+COMMANDS = (
+    Command(
+        "spawn", "ghost_cli.spawn:spawn", "Open a session with scopes and a lifetime", "Session"
+    ),
+    Command(
+        "possess",
+        "ghost_cli.possess:possess",
+        "Start the proxy that agents call through",
+        "Session",
+    ),
+    Command("act", "ghost_cli.act:act", "Make one call through all gates", "Session"),
+    Command(
+        "evaporate",
+        "ghost_cli.evaporate:evaporate",
+        "End a session and seal its entries",
+        "Session",
+    ),
+    Command("run", "ghost_cli.run:run", "Run a command inside a session of its own", "Session"),
+    Command("session", "ghost_cli.session:app", "List, show and follow sessions", "Session"),
+    Command("replay", "ghost_cli.replay:replay", "Show what a session did, verified", "Evidence"),
+    Command(
+        "residue", "ghost_cli.residue:residue", "Print the signed entries as stored", "Evidence"
+    ),
+    Command(
+        "bundle", "ghost_cli.bundle:bundle", "Write a file for offline verification", "Evidence"
+    ),
+    Command(
+        "bundle unpack", "ghost_cli.bundle:unpack", "Unpack a bundle into plain files", "Evidence"
+    ),
+    Command("verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence"),
+    Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence"),
+    Command(
+        "credential", "ghost_cli.credential:app", "List, add, test and rotate credentials", "Setup"
+    ),
+    Command("ca", "ghost_cli.ca:app", "Show and export the local certificate", "Setup"),
+    Command("config", "ghost_cli.config:app", "Write and show the configuration", "Setup"),
+    Command("trust", "ghost_cli.trust:trust", "Trust a project's ghost.toml as it is now", "Setup"),
+    Command("demo", "ghost_cli.demo:demo", "Run the main job end to end, offline", "Setup"),
+    Command("version", "ghost_cli.version:version", "Print the version", "Setup"),
+)
+# fmt: on
+
+
+def find(words: list[str]) -> tuple[Command | None, list[str]]:
+    """Return the command that the words begin with, and the rest; two-word names win."""
+    for length in (2, 1):
+        name = " ".join(words[:length])
+        for command in COMMANDS:
+            if len(words) >= length and command.name == name:
+                return command, words[length:]
+    return None, words
+
+
+def nearest(name: str) -> str | None:
+    """Return the present command whose name is closest, for a mistyped one."""
+    import difflib
+
+    names = [command.name for command in COMMANDS if command.present()]
+    return next(iter(difflib.get_close_matches(name, names, n=1, cutoff=0.6)), None)
+
+
+def overview() -> str:
+    """Return the help of `ghost` itself, from the table alone."""
+    width = max(len(command.name) for command in COMMANDS)
+    parts = ["Usage: ghost COMMAND [OPTIONS]", "", "An agent gets a ghost, not a key.", ""]
+    for panel in PANELS:
+        rows = [each for each in COMMANDS if each.panel == panel and each.present()]
+        if rows:
+            parts += [f"{panel}:", *(f"  {each.name:<{width}}  {each.help}" for each in rows), ""]
+    return "\n".join([*parts, FLAGS, "", "Help on a command: ghost COMMAND --help"])
+
+
+FLAGS = """\
+Every command takes:
+  --json       print JSON; an error is one JSON object on stderr
+  --quiet, -q  no notes on stderr
+  -v           log to stderr; a traceback if something unexpected happens"""

@@ -1,0 +1,101 @@
+"""`ghost spawn`: open a session; the one place where scopes are checked before a session exists."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from ghost_cli import output
+from ghost_cli.sessions import Opened
+from ghost_core.clock import Clock, SystemClock
+from ghost_core.paths import Home
+from ghost_core.settings import Settings
+from ghost_hooks.policy import Policy
+from ghost_hooks.scope import contains, parse_all
+from ghost_hooks.tools import Catalogue
+from ghost_ledger.recorder import Recorder
+from ghost_ledger.session import spawn as birth
+from ghost_ledger.session.spawn import Spawned
+from ghost_ledger.session.sweep import sweep
+
+
+def spawn(
+    *,
+    intent: Annotated[str, typer.Option(help="Why the session exists; up to 4 KiB of text.")],
+    ttl: Annotated[
+        int | None, typer.Option(help="Lifetime in seconds; default: session.ttl_seconds.")
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="What it may do: tool, tool:action, tool:action@host, 'GET https://host/path'; "
+            "repeatable. Without one nothing is allowed."
+        ),
+    ] = None,
+    parent: Annotated[
+        str | None, typer.Option(help="A live session; the new one holds a subset of it.")
+    ] = None,
+) -> None:
+    """Open a session with scopes and a lifetime, and print it as one JSON object.
+
+    The object holds the session's token: keep it out of logs.
+
+    Example: ghost spawn --intent deploy_staging --scope stripe --ttl 300
+    """
+    opened = Opened.now()
+    settings, clock = opened.settings, SystemClock()
+    with Recorder.open(
+        opened.home, settings.database.url, clock=clock, payload_policy=settings.ledger.payloads
+    ) as recorder:
+        sweep(recorder, opened.home, clock)
+        made = spawned(
+            recorder,
+            opened.home,
+            settings,
+            intent=intent,
+            ttl=settings.session.ttl_seconds if ttl is None else ttl,
+            scopes=scope or (),
+            parent=parent,
+            clock=clock,
+        )
+        recorder.detach(made.session_id)
+        made.custody.release()
+        output.result(made.document())
+        made.token.wipe()
+
+
+def spawned(
+    recorder: Recorder,
+    home: Home,
+    settings: Settings,
+    *,
+    intent: str,
+    ttl: int,
+    scopes: Sequence[str],
+    clock: Clock,
+    parent: str | None = None,
+    persist: bool = True,
+) -> Spawned:
+    """Check the scopes against the known tools, then make the session; `ttl` in seconds.
+
+    Raises:
+        UsageError: an unknown or malformed scope, and as `ghost_ledger.session.spawn.spawn`.
+        ConfigError: a tool, rule or schema of the settings is broken.
+    """
+    known = Catalogue.from_settings(settings).names
+    granted = tuple(scope.text for scope in parse_all(list(scopes), known))
+    return birth.spawn(
+        recorder,
+        home,
+        settings,
+        intent=intent,
+        ttl_seconds=ttl,
+        scopes=granted,
+        clock=clock,
+        policy_hash=Policy(settings, granted).hash,
+        contains=contains,
+        parent=parent,
+        persist=persist,
+    )

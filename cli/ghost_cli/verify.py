@@ -1,0 +1,138 @@
+"""`ghost verify`: judge bundles offline, with nothing but the file and the caller's key."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ghost_cli import output
+from ghost_core.errors import (
+    GhostError,
+    IncompleteError,
+    IntegrityError,
+    NotFoundError,
+    UnavailableError,
+)
+from ghost_ledger.bundle import BUNDLE_LIMIT
+from ghost_ledger.export import words
+from ghost_ledger.export.views import is_view
+from ghost_ledger.note import NOTE_LIMIT
+from ghost_ledger.verify import Axis, Report, verify_bundle
+
+_SCHEMA = "ghost/verify/v1"
+_VIEW = "a view, not evidence: nothing in it is signed, whatever it says about itself"
+_HIDDEN = {"absent"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    """A file and what was found; `hint` is the command that would help."""
+
+    path: Path
+    report: Report
+    hint: str = ""
+
+
+def verify(
+    files: Annotated[list[Path], typer.Argument(help="Bundles (.ghost)", metavar="FILE…")],
+    *,
+    key: Annotated[
+        list[str] | None,
+        typer.Option(help="Key that you trust: session vkey, log vkey or ed25519_public_…"),
+    ] = None,
+    head: Annotated[
+        Path | None, typer.Option(help="Log head that you kept from earlier (checkpoint)")
+    ] = None,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="Check hashes, seal and head, not each signature")
+    ] = False,
+) -> None:
+    """Verify bundles offline; exit 0 verified, 7 broken, 8 incomplete.
+
+    Example: ghost verify session.ghost --key "$(cat session.key)"
+    """
+    known = None if head is None else read(head, limit=NOTE_LIMIT)
+    contents = [(path, read(path, limit=BUNDLE_LIMIT)) for path in files]
+    judged = [_judge(path, data, key or [], known, fast=fast) for path, data in contents]
+    code = _worst([item.report.exit_code for item in judged])
+    output.result(_document(judged, code), "\n\n".join(_text(item) for item in judged))
+    raise typer.Exit(code)
+
+
+def read(path: Path, *, limit: int) -> bytes:
+    """Read a file of at most `limit` bytes and one more, so that too much shows.
+
+    Raises:
+        NotFoundError: there is no such file.
+        UnavailableError: it cannot be read.
+    """
+    try:
+        with path.open("rb") as file:
+            return file.read(limit + 1)
+    except FileNotFoundError as error:
+        raise NotFoundError(f"file {str(path)!r}: does not exist", code="file.missing") from error
+    except OSError as error:
+        raise UnavailableError(
+            f"file {str(path)!r}: cannot be read, {error.strerror}", code="file.unreadable"
+        ) from error
+
+
+def _judge(path: Path, data: bytes, keys: list[str], head: bytes | None, *, fast: bool) -> _Judged:
+    if is_view(data):
+        hint = "ghost bundle SESSION_ID -o FILE.ghost, then verify that file"
+        return _Judged(path, Report((Axis("content", "invalid", _VIEW),)), hint)
+    try:
+        report = verify_bundle(data, keys, head=head, fast=fast)
+    except IntegrityError as error:
+        return _unreadable(path, error)
+    except IncompleteError as error:
+        return _Judged(path, Report((Axis("content", "incomplete", error.message),)))
+    return _Judged(path, report, "" if keys else "ghost verify FILE --key KEY, as spawn printed it")
+
+
+def _unreadable(path: Path, error: GhostError) -> _Judged:
+    """Report a file that is no bundle; a key that is none is the key's fault."""
+    name = "key" if error.code == "ledger.key" else "content"
+    return _Judged(path, Report((Axis(name, "invalid", error.message),)))
+
+
+def _worst(codes: list[int]) -> int:
+    """Return broken before incomplete before verified."""
+    return next((code for code in (7, 8) if code in codes), 0)
+
+
+def _document(judged: list[_Judged], code: int) -> dict[str, Any]:
+    verdict = {0: "valid", 7: "invalid", 8: "incomplete"}[code]
+    files = [_file(item) for item in judged]
+    return {"schema": _SCHEMA, "verdict": verdict, "exit_code": code, "files": files}
+
+
+def _file(item: _Judged) -> dict[str, Any]:
+    report = item.report
+    return {
+        "file": str(item.path),
+        "session_id": report.sid or None,
+        "entries": report.entries,
+        "verdict": report.verdict,
+        "exit_code": report.exit_code,
+        "axes": {axis.name: {"state": axis.state, "detail": axis.detail} for axis in report.axes},
+        "keys": list(report.keys),
+    }
+
+
+def _text(item: _Judged) -> str:
+    report = item.report
+    about = f": session {report.sid}, {report.entries} entries" if report.sid else ""
+    axes = [_line(axis) for axis in report.axes if axis.state not in _HIDDEN]
+    word, sentence = words.verdict_word(report.verdict), words.verdict_sentence(report.verdict)
+    hint = [f"hint: {item.hint}"] if item.hint else []
+    return "\n".join([f"{item.path}{about}", *axes, f"{word}. {sentence}", *hint])
+
+
+def _line(axis: Axis) -> str:
+    detail = f" ({axis.detail})" if axis.detail else ""
+    sentence = words.axis_sentence(axis.name, axis.state)
+    return f"  {words.SIGNS[axis.state]} {axis.name:<11} {sentence}{detail}"

@@ -1,0 +1,34 @@
+"""Files that must be whole or absent: written beside, synced, then moved into place."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+from ghost_core.errors import UnavailableError
+
+
+def write_file(path: Path, data: bytes, *, mode: int) -> None:
+    """Replace the file's content at once; a reader sees the old bytes or the new ones.
+
+    A link in the file's place is replaced, never followed. Raises UnavailableError where we cannot write.
+    """
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
+    try:
+        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                os.fchmod(file.fileno(), mode)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.replace(path)
+        except OSError:
+            beside.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise UnavailableError(
+            f"file {str(path)!r}: cannot be written, {error.strerror}",
+            code="file.unwritable",
+        ) from error

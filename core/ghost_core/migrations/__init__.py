@@ -1,0 +1,6 @@
+"""The one Alembic history of the one database; run by `ghost_core.db.migrate`, never by hand."""
+
+from __future__ import annotations
+
+HEAD = "0001"
+"""The newest revision: a database at this one needs no Alembic import to be opened."""

@@ -1,0 +1,1 @@
+"""Revisions, oldest first; a released revision is never edited."""

@@ -1,0 +1,283 @@
+"""Content codings (RFC 9110 §8.4), undone piece by piece, so that a body can be scrubbed or judged.
+
+Known are identity, gzip, deflate (zlib, and the raw form that servers send under its name), br and
+zstd; two codings on top of each other are not. Limits stop bombs before their output is built.
+"""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, Protocol
+
+import brotli  # type: ignore[import-untyped]  # the package has no type information
+
+from ghost_core.errors import FailedError, LimitError
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_STEP_BYTES: Final = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How far a body may expand, bytes.
+
+    A body of known size has `total_bytes`. A stream (None) may be of any length, but none of its
+    pieces may become more than `piece_bytes`. Past `piece_bytes` of output, `ratio` bounds it to
+    so many times the input in both cases.
+    """
+
+    total_bytes: int | None = None
+    piece_bytes: int = 16_000_000
+    ratio: int = 250
+
+
+class Decoder(Protocol):
+    """Undoes one coding of one body."""
+
+    def feed(self, data: bytes) -> bytes:
+        """Take a piece; raises FailedError `body.malformed`, LimitError `body.expands`."""
+        ...
+
+    def finish(self) -> bytes:
+        """Return the rest; raises FailedError `body.truncated` if the body ended too early."""
+        ...
+
+
+class Engine(Protocol):
+    """One compressed stream of a coding; several can follow each other in one body."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the stream is complete."""
+        ...
+
+    @property
+    def unused(self) -> bytes:
+        """What followed the complete stream."""
+        ...
+
+    def step(self, data: bytes, size: int) -> bytes:
+        """Take data and return some `size` bytes; call with nothing for more, until nothing comes."""
+        ...
+
+
+class Identity:
+    """No coding: bytes pass, up to the total limit."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._meter = _Meter(limits)
+
+    def feed(self, data: bytes) -> bytes:
+        """Pass a piece."""
+        self._meter.took(len(data))
+        self._meter.gave(len(data))
+        return data
+
+    def finish(self) -> bytes:
+        """Return nothing."""
+        return b""
+
+
+class Expander:
+    """Runs the engine of a coding over a body of one or more streams, under the limits."""
+
+    def __init__(
+        self, make: Callable[[bytes], Engine], limits: Limits, *, first_bytes: int
+    ) -> None:
+        self._make = make
+        self._meter = _Meter(limits)
+        self._first_bytes = first_bytes
+        self._waiting = b""
+        self._engine: Engine | None = None
+
+    def feed(self, data: bytes) -> bytes:
+        """Take a piece and return what it expands to."""
+        self._meter.took(len(data))
+        data, self._waiting = self._waiting + data, b""
+        parts: list[bytes] = []
+        while data:
+            if self._engine is None:
+                if len(data) < self._first_bytes:
+                    self._waiting = data
+                    break
+                self._engine = self._make(data)
+            data = self._run(self._engine, data, parts)
+        return b"".join(parts)
+
+    def finish(self) -> bytes:
+        """Return nothing, if the last stream is complete or there was none."""
+        if self._engine is not None or self._waiting:
+            raise FailedError("body: ended before its content coding did", code="body.truncated")
+        return b""
+
+    def _run(self, engine: Engine, data: bytes, parts: list[bytes]) -> bytes:
+        """Expand data to the end of the stream or of the data; return what belongs to the next stream."""
+        try:
+            while out := engine.step(data, _STEP_BYTES):
+                self._meter.gave(len(out))
+                parts.append(out)
+                data = b""
+        except (zlib.error, brotli.error, zstd.ZstdError) as error:
+            raise _malformed("cannot be decoded") from error
+        if not engine.ended:
+            return b""
+        self._engine = None
+        return engine.unused
+
+
+class _Meter:
+    """Counts a body's bytes on both sides."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._taken = 0
+        self._given = 0
+        self._piece = 0
+
+    def took(self, size: int) -> None:
+        self._taken += size
+        self._piece = 0
+
+    def gave(self, size: int) -> None:
+        limits = self._limits
+        self._given += size
+        self._piece += size
+        if limits.total_bytes is None:
+            if self._piece > max(limits.piece_bytes, self._taken):
+                raise _expands(f"{limits.piece_bytes} bytes for one piece")
+        elif self._given > limits.total_bytes:
+            raise _expands(f"{limits.total_bytes} bytes")
+        if self._given > limits.piece_bytes and self._given > limits.ratio * self._taken:
+            raise _expands(f"{limits.ratio} times its size")
+
+
+class _Zlib:
+    """gzip or deflate."""
+
+    def __init__(self, window_bits: int) -> None:
+        self._inner = zlib.decompressobj(wbits=window_bits)
+
+    @property
+    def ended(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused(self) -> bytes:
+        return self._inner.unused_data
+
+    def step(self, data: bytes, size: int) -> bytes:
+        if self._inner.eof:
+            return b""
+        return self._inner.decompress(self._inner.unconsumed_tail + data, size)
+
+
+class _Brotli:
+    """br; what follows the stream cannot be told apart, so it is refused."""
+
+    def __init__(self) -> None:
+        self._inner = brotli.Decompressor()
+
+    @property
+    def ended(self) -> bool:
+        return bool(self._inner.is_finished())
+
+    @property
+    def unused(self) -> bytes:
+        return b""
+
+    def step(self, data: bytes, size: int) -> bytes:
+        return bytes(self._inner.process(data, output_buffer_limit=size))
+
+
+class _Zstd:
+    """One frame of zstd."""
+
+    def __init__(self) -> None:
+        # 8 MiB is the most that RFC 9659 lets a sender of this coding ask for
+        options = {int(zstd.DecompressionParameter.window_log_max): 23}
+        self._inner = zstd.ZstdDecompressor(options=options)
+
+    @property
+    def ended(self) -> bool:
+        return self._inner.eof
+
+    @property
+    def unused(self) -> bytes:
+        return self._inner.unused_data
+
+    def step(self, data: bytes, size: int) -> bytes:
+        return b"" if self._inner.eof else self._inner.decompress(data, size)
+
+
+def _gzip(_first: bytes) -> Engine:
+    return _Zlib(16 + zlib.MAX_WBITS)
+
+
+def _deflate(first: bytes) -> Engine:
+    # RFC 1950 §2.2: method 8, and the two header bytes divide by 31; anything else is the raw form
+    wrapped = first[0] & 0x0F == zlib.DEFLATED and int.from_bytes(first[:2]) % 31 == 0
+    return _Zlib(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+
+
+def _br(_first: bytes) -> Engine:
+    return _Brotli()
+
+
+def _zstd(_first: bytes) -> Engine:
+    return _Zstd()
+
+
+_ENGINES: Mapping[bytes, Callable[[bytes], Engine]] = MappingProxyType(
+    {b"gzip": _gzip, b"x-gzip": _gzip, b"deflate": _deflate, b"br": _br, b"zstd": _zstd}
+)
+
+
+def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Decoder | None:
+    """Return what undoes a `Content-Encoding`; None for an unknown coding, or two of them."""
+    limits = limits or Limits()
+    codings = [each.strip().lower() for each in (content_encoding or b"").split(b",")]
+    codings = [each for each in codings if each not in {b"", b"identity"}]
+    if not codings:
+        return Identity(limits)
+    make = _ENGINES.get(codings[0])
+    if make is None or len(codings) > 1:
+        return None
+    return Expander(make, limits, first_bytes=2 if make is _deflate else 1)
+
+
+def supported_accept_encoding(value: bytes) -> bytes:
+    """Return what of a client's `Accept-Encoding` may go upstream: the codings we can undo, weights kept.
+
+    `identity` if none is left. Set it also where the client sent no such header, which would mean
+    any coding.
+    """
+    kept = [each.strip() for each in value.split(b",") if _coding(each) in _ACCEPTED]
+    return b", ".join(kept) if any(_wanted(each) for each in kept) else b"identity"
+
+
+_ACCEPTED = frozenset((*_ENGINES, b"identity"))
+
+
+def _coding(item: bytes) -> bytes:
+    return item.partition(b";")[0].strip().lower()
+
+
+def _wanted(item: bytes) -> bool:
+    weight = item.partition(b";")[2].replace(b" ", b"").lower()
+    return not weight or weight.removeprefix(b"q=").strip(b"0.") != b""
+
+
+def _malformed(text: str) -> FailedError:
+    return FailedError(f"body: its content coding {text}", code="body.malformed")
+
+
+def _expands(limit: str) -> LimitError:
+    return LimitError(f"body: expands to more than {limit}", code="body.expands")

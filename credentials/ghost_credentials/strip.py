@@ -1,0 +1,114 @@
+"""What never passes from the client to the upstream: its own credentials and the lines of one hop.
+
+RFC 9110 §7.6.1 names the lines of a hop. `Transfer-Encoding` stays, because the engine frames the
+body by it and drops it for HTTP/2; `te: trailers` stays, because gRPC needs it and HTTP/2 allows it
+(RFC 9113 §8.2.2).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ghost_credentials.grammar import folded
+from ghost_credentials.head import Head
+from ghost_credentials.placeholder import occurs_in
+
+CLIENT_CREDENTIAL_HEADERS: tuple[bytes, ...] = (
+    b"authorization",
+    b"proxy-authorization",
+    b"cookie",
+    b"x-api-key",
+    b"api-key",
+    b"apikey",
+    b"x-apikey",
+    b"x-goog-api-key",
+    b"x-auth-token",
+    b"x-auth-key",
+    b"x-access-token",
+    b"x-amz-security-token",
+    b"x-authorization",
+    b"x-forwarded-authorization",
+    b"x-vault-token",
+    b"x-shopify-access-token",
+    b"x-figma-token",
+    b"x-functions-key",
+    b"x-rapidapi-key",
+    b"x-subscription-token",
+    b"xi-api-key",
+    b"ocp-apim-subscription-key",
+    b"private-token",
+    b"job-token",
+    b"deploy-token",
+    b"dd-api-key",
+    b"dd-application-key",
+)
+"""Headers in which clients carry credentials of their own; `_` counts as `-`."""
+
+HOP_BY_HOP: tuple[bytes, ...] = (
+    b"connection",
+    b"keep-alive",
+    b"proxy-connection",
+    b"te",
+    b"upgrade",
+    b"x-ghost-token",
+)
+"""Lines that concern one hop, and our own token; every `Proxy-…` line goes with them."""
+
+# what Connection may name without effect: without these the message would be another one
+_ESSENTIAL = frozenset((b"host", b"content-length", b"transfer-encoding", b"content-type", b"te"))
+_ALWAYS = frozenset(CLIENT_CREDENTIAL_HEADERS + HOP_BY_HOP)
+
+
+@dataclass(frozen=True, slots=True)
+class Stripped:
+    """The head that may go on, and the names (lower case, no values) of the lines that went."""
+
+    head: Head
+    removed: tuple[str, ...]
+
+
+def strip(head: Head, *, websocket: bool = False, placeholder: bytes | None = None) -> Head:
+    """Remove the client's credentials and the lines of this hop.
+
+    `websocket` keeps one `upgrade: websocket` with its `connection: upgrade`. `placeholder` keeps
+    credential lines that hold it, also inside Basic, because a `placeholder` binding is about to
+    replace it there.
+    """
+    return inspect(head, websocket=websocket, placeholder=placeholder).head
+
+
+def inspect(head: Head, *, websocket: bool = False, placeholder: bytes | None = None) -> Stripped:
+    """Strip as `strip` does, and report which lines were removed."""
+    named = _named_by_connection(head)
+    kept: list[tuple[bytes, bytes]] = []
+    removed: list[bytes] = []
+    for name, value in head.headers:
+        if _passes(name, value, named=named, placeholder=placeholder):
+            kept.append((name, value))
+        else:
+            removed.append(name.lower())
+    if websocket and b"websocket" in _tokens(head, b"upgrade"):
+        kept += [(b"connection", b"upgrade"), (b"upgrade", b"websocket")]
+    names = dict.fromkeys(name.decode("latin-1") for name in removed)
+    return Stripped(replace(head, headers=tuple(kept)), tuple(names))
+
+
+def _passes(
+    name: bytes, value: bytes, *, named: frozenset[bytes], placeholder: bytes | None
+) -> bool:
+    plain = folded(name)
+    if plain == b"te":
+        return value.strip().lower() == b"trailers"
+    if plain in CLIENT_CREDENTIAL_HEADERS and not plain.startswith(b"proxy-"):
+        return placeholder is not None and plain not in named and occurs_in(value, placeholder)
+    return not (plain in _ALWAYS or plain in named or plain.startswith(b"proxy-"))
+
+
+def _named_by_connection(head: Head) -> frozenset[bytes]:
+    tokens = _tokens(head, b"connection") | _tokens(head, b"proxy-connection")
+    return frozenset(folded(token) for token in tokens) - _ESSENTIAL
+
+
+def _tokens(head: Head, name: bytes) -> frozenset[bytes]:
+    parts = b",".join(head.values(name)).split(b",")
+    return frozenset(part.strip().lower() for part in parts if part.strip())

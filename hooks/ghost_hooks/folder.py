@@ -1,0 +1,171 @@
+"""The folder of hook files: which files judge a call, and whether a file may be trusted to."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+type Stage = Literal["pre", "post"]
+type Stamp = tuple[int, int, int, int, int]
+
+FILE_LIMIT = 64 * 1024 * 1024
+_IGNORED = ("~", ".bak", ".swp")
+_ODD = re.compile(r"[^A-Za-z0-9_.-]")
+# A folder that changed this recently may change again within the same time stamp.
+_SETTLED_NS = 200_000_000
+
+
+class UnsafeError(Exception):
+    """A hook file cannot be trusted; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hook:
+    """One hook file; `expected` is the hash that it must have, `problem` why it can only refuse."""
+
+    path: Path
+    root: Path
+    expected: str = ""
+    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The file's name, which is the rule's name in verdicts."""
+        return self.path.name
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The bytes of a hook file as read once, their SHA-256, and what a change would change."""
+
+    path: Path
+    data: bytes
+    hash: str
+    stamp: Stamp
+    executable: bool
+
+
+class HookFolder:
+    """Finds hook files by name; the listing is kept until the folder changes."""
+
+    def __init__(self, folder: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
+        self.folder = folder
+        self._now_ns = now_ns
+        self._seen: tuple[int, int, int, int] | None = None
+        self._names: tuple[str, ...] = ()
+        self._found: dict[tuple[str, str, Stage], tuple[Hook, ...]] = {}
+
+    def find(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
+        """Return the files for a call: the action's, the tool's, everybody's; OSError if unreadable.
+
+        A folder that others may write answers with one hook that refuses.
+        """
+        try:
+            found = self.folder.stat()
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        problem = _problem(found)
+        if problem:
+            return (Hook(self.folder, self.folder, problem=f"hook folder {problem}"),)
+        self._refresh(found)
+        key = (tool, action, stage)
+        hooks = self._found.get(key)
+        if hooks is None:
+            hooks = self._found[key] = self._matching(tool, action, stage)
+        return hooks
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of all files that count, sorted."""
+        try:
+            self._refresh(self.folder.stat())
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        return self._names
+
+    def _refresh(self, found: os.stat_result) -> None:
+        seen = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
+        if seen == self._seen:
+            return
+        read_at = self._now_ns()
+        with os.scandir(self.folder) as entries:
+            self._names = tuple(sorted(each.name for each in entries if _counts(each.name)))
+        self._found = {}
+        settled = read_at - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED_NS
+        self._seen = seen if settled else None
+
+    def _matching(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
+        tool, action = _ODD.sub("_", tool), _ODD.sub("_", action)
+        stems = (f"{tool}_{action}_{stage}", f"{tool}_{stage}", f"_{stage}")
+        chosen = [
+            name
+            for stem in stems
+            for name in self._names
+            if name == stem or name.startswith(f"{stem}.")
+        ]
+        return tuple(Hook(self.folder / name, self.folder) for name in dict.fromkeys(chosen))
+
+
+def read(hook: Hook) -> Content:
+    """Read a hook file once; raises UnsafeError for anything but a private file in its folder."""
+    if hook.problem:
+        raise UnsafeError(hook.problem)
+    try:
+        real, root = hook.path.resolve(strict=True), hook.root.resolve(strict=True)
+        if not real.is_relative_to(root):
+            raise UnsafeError("leads out of its folder")
+        _check_folder(real.parent)
+        descriptor = os.open(real, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            found = os.fstat(file.fileno())
+            _check_file(found)
+            data = file.read(FILE_LIMIT + 1)
+    except (OSError, RuntimeError) as error:
+        # RuntimeError is a loop of links.
+        raise UnsafeError("cannot be read") from error
+    if len(data) > FILE_LIMIT:
+        raise UnsafeError("is larger than 64 MiB")
+    executable = os.access(real, os.X_OK) and bool(found.st_mode & 0o111)
+    content = Content(real, data, hashlib.sha256(data).hexdigest(), stamp(found), executable)
+    if hook.expected and hook.expected != content.hash:
+        raise UnsafeError("is not the file that was named, its hash differs")
+    return content
+
+
+def stamp(found: os.stat_result) -> Stamp:
+    """Return what changes with every change of a file; ctime cannot be set back."""
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _counts(name: str) -> bool:
+    return not name.startswith(".") and not name.endswith(_IGNORED)
+
+
+def _check_folder(folder: Path) -> None:
+    problem = _problem(folder.stat())
+    if problem:
+        raise UnsafeError(f"lies in a folder that {problem}")
+
+
+def _check_file(found: os.stat_result) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        raise UnsafeError("is no file")
+    problem = _problem(found)
+    if problem:
+        raise UnsafeError(problem)
+
+
+def _problem(found: os.stat_result) -> str:
+    """Return why somebody else could have written it; our own group is not somebody else."""
+    if found.st_uid not in {0, os.geteuid()}:
+        return "belongs to another user"
+    foreign_group = found.st_gid != os.getegid()
+    if found.st_mode & 0o002 or (found.st_mode & 0o020 and foreign_group):
+        return "can be written by others"
+    return ""

@@ -1,0 +1,148 @@
+"""The gates around a call, in order; each yields a verdict, and the first refusal ends the walk."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote_plus
+
+from ghost_core.errors import GhostError
+from ghost_hooks.decision import Decision
+from ghost_hooks.document import Call, document
+from ghost_hooks.folder import Hook, Stage
+from ghost_hooks.grants import Grant
+from ghost_hooks.params import UnreadableError, of_reply, of_request
+from ghost_hooks.request import Reply, Request, Verdict, header
+from ghost_hooks.rules import Rule
+from ghost_hooks.runner import HookRunner
+
+type ExtraHook = tuple[Path, str]
+"""A hook file of one call: absolute path and the SHA-256 (hex) that it must have."""
+
+_SHA256 = re.compile(r"[0-9a-f]{64}\Z")
+_OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
+_OVERRIDE_FIELD = "_method="
+_NO_CONTENT = frozenset({204, 205})
+
+
+async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
+    """Collect verdicts up to the first refusal; an exception in a gate is a refusal."""
+    found: list[Verdict] = []
+    try:
+        async with contextlib.aclosing(steps):
+            async for verdict in steps:
+                found.append(verdict)
+                if not verdict.allow:
+                    break
+    except Exception as error:  # noqa: BLE001  # a gate that fails refuses
+        found.append(failed(error))
+    return tuple(found)
+
+
+def failed(error: Exception) -> Verdict:
+    """Return the refusal of a gate that could not judge; it shows only what our own errors say."""
+    if isinstance(error, UnreadableError):
+        return Verdict.no("schema", "body", error.message, code=error.code, status=error.status)
+    reason = error.message if isinstance(error, GhostError) else type(error).__name__
+    return Verdict.no("hook", "guard", f"a gate failed: {reason}", code="hook.failed", status=500)
+
+
+@dataclass(frozen=True, slots=True)
+class Gates:
+    """The walk of one call through its gates."""
+
+    runner: HookRunner
+    decision: Decision
+    session: Mapping[str, object]
+    action_id: str
+    extra_hooks: Sequence[ExtraHook] = ()
+
+    async def before(self, request: Request) -> AsyncGenerator[Verdict]:
+        """Yield the verdicts about a request: method, conditional rules, schema, hooks, extra hooks."""
+        grant = self.decision.grant
+        if grant is None:
+            yield self.decision.denial or failed(ValueError("no grant"))
+            return
+        override = _override(request)
+        if override is not None:
+            yield override
+        for verdict in _on_params(self.decision.conditional, grant, request):
+            yield verdict
+        async for verdict in self._hooked("pre", request):
+            yield verdict
+
+    async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
+        """Yield the verdicts about a reply: schema, hooks, extra hooks."""
+        grant = self.decision.grant
+        schema = None if grant is None else _on_reply(grant, request, reply)
+        if schema is not None:
+            yield schema
+        async for verdict in self._hooked("post", request, reply):
+            gone = reply.body is None and verdict.verdict == "deny"
+            yield verdict.flagged() if gone else verdict
+
+    async def _hooked(
+        self, stage: Stage, request: Request, reply: Reply | None = None
+    ) -> AsyncGenerator[Verdict]:
+        tool, action, grant = self.decision.tool, self.decision.action, self.decision.grant
+        hooks = [*self.runner.find(tool, action, stage), *map(_extra, self.extra_hooks)]
+        if not hooks:
+            return
+        call = Call(self.action_id, tool, action, grant.kind if grant else None)
+        handed = document(call, self.session, request, reply)
+        for hook in hooks:
+            yield await self.runner.run(hook, handed)
+
+
+def _extra(extra: ExtraHook) -> Hook:
+    path, expected = extra
+    known = path.is_absolute() and _SHA256.match(expected)
+    problem = "" if known else "expected an absolute path and a SHA-256"
+    return Hook(path, path.parent, expected=expected, problem=problem)
+
+
+def _override(request: Request) -> Verdict | None:
+    """Refuse a request that asks the upstream to read another method than the one judged."""
+    named = [header(request.headers, name) for name in _OVERRIDES]
+    texts = [request.target.query]
+    if header(request.headers, b"content-type").lower().startswith("application/x-www-form"):
+        texts.append((request.body or b"").decode("latin-1"))
+    fields = (unquote_plus(piece) for text in texts for piece in text.split("&"))
+    named += [each[8:] for each in fields if each.lower().startswith(_OVERRIDE_FIELD)]
+    if all(name.strip().upper() in {"", request.method} for name in named):
+        return None
+    return Verdict.no(
+        "guard",
+        "method-override",
+        "asks for another method than the one that was judged",
+        code="request.method_override",
+    )
+
+
+def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Verdict]:
+    """Judge conditional rules and the request schema; both read the parameters once."""
+    if not rules and grant.request_schema is None:
+        return []
+    params = of_request(request, grant.kind)
+    found = [rule.verdict(params.values) for rule in rules]
+    if grant.request_schema is not None:
+        found.append(grant.request_schema.verdict(params.values, typed=params.typed))
+    return [verdict for verdict in found if verdict is not None]
+
+
+def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:
+    """Judge a successful reply by its schema; error replies have a shape of their own."""
+    schema = grant.response_schema
+    succeeded = 200 <= reply.status < 300 and reply.status not in _NO_CONTENT
+    if schema is None or not succeeded or request.method == "HEAD":
+        return None
+    if reply.body is None:
+        reason = "the reply streamed past its schema"
+        return Verdict.no("schema", schema.name, reason, code="schema.streamed").flagged()
+    try:
+        return schema.verdict(of_reply(reply), typed=True, status=502)
+    except UnreadableError as error:
+        return Verdict.no("schema", schema.name, error.message, code=error.code, status=502)

@@ -1,0 +1,178 @@
+"""The policy of one session: scopes, rules, schemas and hooks in one place, plain values in and out."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from ghost_core.settings import Settings
+from ghost_hooks.decision import Decision
+from ghost_hooks.fingerprint import Fingerprint
+from ghost_hooks.gates import ExtraHook, Gates, failed, until_denied
+from ghost_hooks.grants import Grant, Grants
+from ghost_hooks.pattern import is_method
+from ghost_hooks.request import Reply, Request, Verdict
+from ghost_hooks.rules import Rule, RuleFolder, from_settings
+from ghost_hooks.runner import HookRunner
+from ghost_hooks.scope import Scope, split
+from ghost_hooks.target import Target
+from ghost_hooks.tools import Catalogue
+
+_NAMED_LIMIT = 5
+
+
+class Policy:
+    """Judges every request of a session; deny wins, no scope allows nothing, a failure refuses.
+
+    Raises: ConfigError for a broken tool, rule or schema, UsageError for a scope of bad grammar.
+    """
+
+    def __init__(self, settings: Settings, scopes: Sequence[str]) -> None:
+        self.scopes = tuple(Scope.parse(text) for text in split(scopes))
+        self.catalogue = Catalogue.from_settings(settings)
+        self.runner = HookRunner(settings.hooks.dir, settings.hooks.timeout_seconds)
+        self._grants = Grants.compile(self.catalogue, self.scopes)
+        self._rules = from_settings(settings.rules)
+        self._folder = RuleFolder(settings.hooks.dir / "rules")
+        self._folder.current()
+        self._fingerprint = Fingerprint(
+            settings,
+            self.catalogue,
+            [scope.text for scope in self.scopes],
+            hooks=self.runner.folder,
+            rules=self._folder,
+        )
+
+    @property
+    def hash(self) -> str:
+        """SHA-256 (hex) of the policy in force now, hook files included."""
+        return self._fingerprint.hex()
+
+    def names_host(self, host: str, port: int) -> bool:
+        """Tell whether any scope names the canonical host on this port, over https or http."""
+        return any(self._grants.at(scheme, host, port) for scheme in ("https", "http"))
+
+    def reachable(self, target: Target) -> Verdict:
+        """Judge scheme, host and port alone, before a tunnel is opened; path and query do not count."""
+        if self._grants.at(target.scheme, target.host, target.port):
+            return Verdict.yes("scope", "host")
+        return _unnamed(target)
+
+    def judge(
+        self, method: str, target: Target, *, wanted: tuple[str, str] | None = None
+    ) -> Decision:
+        """Decide about a request line; whatever fails in here is a refusal.
+
+        `wanted` is the tool and action that `ghost act` declares; only that tool can allow it then.
+        """
+        try:
+            return self._judged(method, target, wanted)
+        except Exception as error:  # noqa: BLE001  # a gate that fails refuses
+            return _refused(failed(error), method, target, "ghost doctor")
+
+    async def before(
+        self,
+        decision: Decision,
+        request: Request,
+        session: Mapping[str, object],
+        action_id: str,
+        *,
+        extra_hooks: Sequence[ExtraHook] = (),
+    ) -> tuple[Verdict, ...]:
+        """Judge a request before anything is sent; the first refusal is the last verdict.
+
+        Call it for every request: what needs no body (method overrides) is judged here as well.
+        """
+        walk = Gates(self.runner, decision, session, action_id, extra_hooks)
+        return await until_denied(walk.before(request))
+
+    async def after(
+        self,
+        decision: Decision,
+        request: Request,
+        reply: Reply,
+        *,
+        session: Mapping[str, object],
+        action_id: str,
+        extra_hooks: Sequence[ExtraHook] = (),
+    ) -> tuple[Verdict, ...]:
+        """Judge a reply before the agent sees it; of a stream (`body` None) a refusal is a flag."""
+        walk = Gates(self.runner, decision, session, action_id, extra_hooks)
+        return await until_denied(walk.after(request, reply))
+
+    def _judged(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
+        if not is_method(method):
+            verdict = Verdict.no(
+                "scope", "method", "the method cannot be judged", code="request.method", status=400
+            )
+            return _refused(verdict, "?", target, "send a method in upper-case letters")
+        grant = self._grants.find(method, target, wanted=wanted)
+        if grant is None:
+            return self._uncovered(method, target, wanted)
+        tool, action = grant.tool or target.host, grant.action or method
+        matching = [
+            rule
+            for rules in (self._rules, self._folder.current())
+            for rule in rules
+            if rule.match(method, target, tool, action)
+        ]
+        for rule in matching:
+            if rule.condition is None:
+                hint = f"a human can change rule {rule.name}"
+                return _refused(rule.refusal(), method, target, hint)
+        return self._allowed(grant, tool, action, tuple(matching))
+
+    def _allowed(
+        self, grant: Grant, tool: str, action: str, conditional: tuple[Rule, ...]
+    ) -> Decision:
+        hooked = bool(self.runner.folder.find(tool, action, "pre"))
+        return Decision(
+            (Verdict.yes("scope", grant.scope),),
+            allowed=True,
+            tool=tool,
+            action=action,
+            credential=grant.credential,
+            needs_body=hooked or bool(conditional) or grant.reads_body,
+            needs_reply=grant.response_schema is not None
+            or bool(self.runner.folder.find(tool, action, "post")),
+            ghost_token=grant.ghost_token,
+            raw=not grant.tool,
+            grant=grant,
+            conditional=conditional,
+        )
+
+    def _uncovered(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
+        """Refuse, and say what would be allowed and how a human grants the rest."""
+        named = self._grants.at(target.scheme, target.host, target.port)
+        known = self.catalogue.match(method, target) if wanted is None else [wanted]
+        tools = [f"{tool}:{action}" if self._has(tool, action) else tool for tool, action in known]
+        tools.append(f"{method} {target.scheme}://{target.authority}{target.path}")
+        hint = f"a human can grant it: ghost spawn --scope {shlex.quote(tools[0])}"
+        if not named:
+            return _refused(_unnamed(target), method, target, hint)
+        shown = list(dict.fromkeys(_shown(grant) for grant in named if grant.usable))
+        listed = ", ".join(shown[:_NAMED_LIMIT]) or "nothing"
+        reason = (
+            f"{method} on this path of {target.authority} is in no scope; allowed there: {listed}"
+        )
+        verdict = Verdict.no("scope", "none", reason, code="scope.action")
+        return _refused(verdict, method, target, hint)
+
+    def _has(self, tool: str, action: str | None) -> bool:
+        return action in self.catalogue.actions.get(tool, {})
+
+
+def _unnamed(target: Target) -> Verdict:
+    reason = f"no scope names {target.scheme}://{target.authority}"
+    return Verdict.no("scope", "none", reason, code="scope.host")
+
+
+def _shown(grant: Grant) -> str:
+    """Return what may be called, for the agent: an action, a tool without actions, or a raw scope."""
+    if not grant.tool:
+        return grant.scope
+    return f"{grant.tool}:{grant.action}" if grant.action else grant.tool
+
+
+def _refused(verdict: Verdict, method: str, target: Target, hint: str) -> Decision:
+    return Decision((verdict,), allowed=False, tool=target.host, action=method, hint=hint)

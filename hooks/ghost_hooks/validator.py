@@ -1,0 +1,64 @@
+"""Runs one Python validator in a process of its own: `python -I -m ghost_hooks.validator FILE SHA256`.
+
+The request comes as JSON on stdin, the verdict goes as JSON to stdout. Only the standard library
+is imported, and the bytes that are executed are the bytes that were hashed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import inspect
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+
+def main(path: str, expected: str, *, stdin: BinaryIO, stdout: BinaryIO) -> int:
+    """Return 0 if the validator allows, 1 if it raises or refuses, 2 if the file is another one."""
+    source = Path(path).read_bytes()
+    if not hmac.compare_digest(hashlib.sha256(source).hexdigest(), expected):
+        return 2
+    try:
+        answer = _answer(_call(_load(source, path), json.load(stdin)))
+    except Exception as error:  # noqa: BLE001  # whatever a validator raises is its refusal
+        answer = {"verdict": "deny", "reason": str(error) or type(error).__name__}
+    stdout.write(json.dumps(answer).encode())
+    return 0 if answer["verdict"] == "allow" else 1
+
+
+def _load(source: bytes, path: str) -> Callable[..., object]:
+    space: dict[str, object] = {"__name__": "ghost_validator", "__file__": path}
+    exec(compile(source, path, "exec"), space)  # noqa: S102  # the user's own hook, hashed above
+    validate = space.get("validate")
+    if not callable(validate):
+        raise TypeError("validator: expected a function validate(request)")
+    return validate
+
+
+def _call(validate: Callable[..., object], document: Mapping[str, object]) -> object:
+    """Hand over the request, and the response to whoever takes a second argument."""
+    request, response = document["request"], document.get("response")
+    if response is None or len(inspect.signature(validate).parameters) == 1:
+        return validate(request)
+    return validate(request, response)
+
+
+def _answer(returned: object) -> dict[str, object]:
+    """Read what `validate` returned: nothing or true allows, false refuses, a verdict is one."""
+    if returned is None or returned is True:
+        return {"verdict": "allow"}
+    if isinstance(returned, dict) and returned.get("verdict") in {"allow", "deny", "quarantine"}:
+        return returned
+    return {"verdict": "deny", "reason": "the validator refuses"}
+
+
+if __name__ == "__main__":
+    # Output of the validator itself must not be taken for its verdict.
+    verdict_pipe = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    with verdict_pipe:
+        sys.exit(main(sys.argv[1], sys.argv[2], stdin=sys.stdin.buffer, stdout=verdict_pipe))

@@ -1,0 +1,66 @@
+"""Building a bundle: the notes of a session, and proofs that the signed head includes its ends."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.engine import Connection
+
+from ghost_core.errors import IntegrityError
+from ghost_core.paths import Home
+from ghost_ledger import entry, identity, tiles, tree
+from ghost_ledger.bundle import Bundle, Disclosure
+from ghost_ledger.chain import LogState
+from ghost_ledger.checkpoint import Proof, encode_proof, sign_checkpoint
+from ghost_ledger.note import Vkey
+from ghost_ledger.stored import StoredEntry, note_of
+
+__all__ = ["build", "sign_head"]
+
+
+def sign_head(home: Home, state: LogState) -> bytes:
+    """Sign the head of the log; the caller has remembered it on disk before.
+
+    Raises:
+        IntegrityError: code `ledger.log_key`, this home does not hold the key of this log.
+    """
+    key = identity.existing_log_key(home)
+    if key is None or Vkey(state.origin, key.public).format() != state.vkey:
+        raise IntegrityError(
+            f"log {state.origin}: this home does not hold its key {state.vkey}",
+            code="ledger.log_key",
+            hint=f"restore {home.keys / identity.LOG_KEY}",
+        )
+    try:
+        frontier = state.frontier
+        return sign_checkpoint(key, state.origin, frontier.size, frontier.root())
+    finally:
+        key.wipe()
+
+
+def build(
+    connection: Connection,
+    stored: Sequence[StoredEntry],
+    size: int,
+    head: bytes,
+    disclosures: Sequence[Disclosure],
+) -> Bundle:
+    """Put a session's entries together with proofs to a head over `size` entries."""
+    first, last = stored[0], stored[-1]
+    sealed = last.type == "session.seal"
+    seal = str(entry.parse_envelope(last.body).fields["note"]).encode() if sealed else None
+    return Bundle(
+        entries=tuple(note_of(item, first) for item in stored),
+        seal=seal,
+        spawn_proof=_proof(connection, first.idx, size, head),
+        seal_proof=_proof(connection, last.idx, size, head) if sealed else None,
+        head=head,
+        disclosures=tuple(disclosures),
+    )
+
+
+def _proof(connection: Connection, index: int, size: int, head: bytes) -> str:
+    def node(level: int, at: int) -> bytes:
+        return tiles.node(connection, level, at)
+
+    return encode_proof(Proof(index, tree.inclusion_proof(node, index, size), head))

@@ -1,0 +1,8 @@
+"""The doors that other rooms use: views of sessions, and their csv."""
+
+from __future__ import annotations
+
+from ghost_ledger.export.table import csv_text
+from ghost_ledger.export.view import Parts, all_view, session_view, view_exit_code
+
+__all__ = ["Parts", "all_view", "csv_text", "session_view", "view_exit_code"]

@@ -1,0 +1,118 @@
+"""Opening a log: create it once, else demand that it is ours, whole, and not behind its memory."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from ghost_core import db
+from ghost_core.errors import IntegrityError
+from ghost_core.paths import Home
+from ghost_ledger import chain, heads, identity, schema, tiles
+from ghost_ledger.chain import LogState
+from ghost_ledger.note import Vkey
+from ghost_ledger.tree import Frontier
+
+__all__ = ["check_memory", "database_name", "open_log"]
+
+_CREATE: Final = sa.text(
+    "INSERT INTO log_head (origin, size, frontier, last_ts, vkey, only)"
+    " VALUES (:origin, 0, :frontier, 0, :vkey, 1)"
+)
+_LAST: Final = sa.text("SELECT coalesce(max(idx), -1) + 1 FROM entries")
+
+
+def open_log(engine: Engine, home: Home) -> LogState:
+    """Check the log of a migrated database, or create it; a log is never created twice.
+
+    Raises:
+        IntegrityError: codes `ledger.triggers`, `ledger.head` (head and entries disagree),
+            `ledger.rollback` (behind the head memory), `ledger.log_key` (key missing or another).
+    """
+    with db.read(engine) as connection:
+        schema.check_guards(connection)
+        state = chain.load_state(connection)
+    if state is None:
+        state = _create(engine, home)
+    _check_key(state, home)
+    # The memory first: it is written after the commit, so what it knows the database must hold.
+    known = heads.recall(home, state.origin)
+    with db.read(engine) as connection:
+        state = _whole(connection, state)
+        check_memory(connection, state, known)
+    return state
+
+
+def check_memory(connection: Connection, state: LogState, known: tuple[int, bytes] | None) -> None:
+    """Refuse a log that does not contain the remembered head; recall it before reading `state`.
+
+    Raises:
+        IntegrityError: code `ledger.rollback`.
+    """
+    if known is None:
+        return
+    frontier = state.frontier
+    cut = min(known[0], frontier.size)
+    root = frontier.root() if cut == frontier.size else tiles.root_at(connection, cut)
+    heads.compare(state.origin, known=known, found=(cut, root))
+
+
+def database_name(engine: Engine) -> str:
+    """Return what the head memory calls this database: a path, or a URL without its password."""
+    url = engine.url
+    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string()
+
+
+def _create(engine: Engine, home: Home) -> LogState:
+    lost = heads.remembered_in(home, database_name(engine))
+    if lost is not None:
+        raise IntegrityError(
+            f"database {lost.database}: expected log {lost.origin} with size {lost.size} "
+            f"root {lost.root.hex()}, found no log",
+            code="ledger.rollback",
+            hint=f"restore the database; if it was removed on purpose, empty {home.heads}",
+        )
+    key = identity.log_key(home)
+    origin = f"ghost.local/{uuid.uuid4()}"
+    row = {
+        "origin": origin,
+        "frontier": Frontier().encode(),
+        "vkey": Vkey(origin, key.public).format(),
+    }
+    key.wipe()
+    with db.write(engine) as connection:
+        state = chain.load_state(connection)  # another process may have been first
+        if state is None:
+            connection.execute(_CREATE, row)
+            state = chain.load_state(connection)
+    if state is None:
+        raise IntegrityError(f"log {origin}: vanished while it was created", code="ledger.head")
+    return state
+
+
+def _check_key(state: LogState, home: Home) -> None:
+    key = identity.existing_log_key(home)
+    found = "none" if key is None else Vkey(state.origin, key.public).format()
+    if key is not None:
+        key.wipe()
+    if found != state.vkey:
+        raise IntegrityError(
+            f"log {state.origin}: expected the log key {state.vkey}, found {found}",
+            code="ledger.log_key",
+            hint=f"restore {home.keys / identity.LOG_KEY}",
+        )
+
+
+def _whole(connection: Connection, state: LogState) -> LogState:
+    found = chain.load_state(connection) or state
+    size = connection.execute(_LAST).scalar_one()
+    if size != found.frontier.size:
+        raise IntegrityError(
+            f"log {found.origin}: its head says {found.frontier.size} entries, found {size}",
+            code="ledger.head",
+            hint="ghost ledger verify",
+        )
+    return found

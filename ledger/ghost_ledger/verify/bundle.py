@@ -1,0 +1,93 @@
+"""The verification of a bundle, step by step, in the order in which trust is built."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ghost_core.errors import IntegrityError
+from ghost_ledger.bundle import Bundle, decode
+from ghost_ledger.entry import session_name
+from ghost_ledger.verify import steps
+from ghost_ledger.verify.evidence import Evidence, Leaf, declared_key, read_leaves
+from ghost_ledger.verify.pins import Pins, read_pins
+from ghost_ledger.verify.report import Axis, Report, judge
+
+__all__ = ["verify_bundle"]
+
+
+def verify_bundle(
+    data: bytes, keys: Sequence[str], *, head: bytes | None = None, fast: bool = False
+) -> Report:
+    """Judge a bundle under the caller's keys: vkey lines or `ed25519_public_` and 64 hex digits.
+
+    `head` is a log head that the caller kept from earlier. `fast` checks hashes and the signatures
+    of seal and head only. Without a key nothing is valid, at best incomplete.
+
+    Raises:
+        IntegrityError: not a bundle, over a limit, or a key that is none.
+        IncompleteError: a bundle of an unknown version.
+    """
+    # 1. The file is GJ1, has the members of a bundle, and is within all limits.
+    bundle = decode(data)
+    # 2. Every entry is a note over one GJ1 object with the common fields; we hash it ourselves.
+    try:
+        leaves = read_leaves(bundle.entries)
+    except IntegrityError as error:
+        return Report((Axis("content", "invalid", error.message),), "", len(bundle.entries))
+    # 3. The caller's keys are sorted by the names of this session and this log.
+    spawn = leaves[0].entry
+    pins = read_pins(keys, spawn.log, spawn.sid)
+    # 4. The spawn entry names the keys; a pinned log key goes before the named one.
+    try:
+        evidence = _evidence(bundle, leaves, pins)
+    except IntegrityError as error:
+        axis = Axis("key", "invalid", error.message)
+        return Report((axis,), spawn.sid, len(leaves))
+    axes = _axes(evidence, head, fast=fast)
+    return Report(axes, spawn.sid, len(leaves), _used(evidence, axes[5]))
+
+
+def _evidence(bundle: Bundle, leaves: tuple[Leaf, ...], pins: Pins) -> Evidence:
+    spawn = leaves[0]
+    name = session_name(spawn.entry.log, spawn.entry.sid)
+    session = declared_key(spawn, "vkey", name) or next(iter(pins.session), None)
+    log = declared_key(spawn, "log_vkey", spawn.entry.log)
+    return Evidence(bundle, leaves, pins, session, pins.log or ((log,) if log else ()))
+
+
+def _axes(evidence: Evidence, head: bytes | None, *, fast: bool) -> tuple[Axis, ...]:
+    leaves = evidence.leaves
+    # 5. Each entry and the seal are signed by the session key.
+    signatures = judge("signatures", lambda: steps.check_signatures(evidence, fast=fast))
+    # 6. The entries are one session's, in order, without gap, and nothing follows the seal.
+    chain = judge("chain", lambda: steps.check_chain(leaves))
+    # 7. The seal counts and hashes exactly the entries before it, session.closed being the last.
+    complete = judge("complete", lambda: steps.check_complete(evidence))
+    # 8. Each intent was in time and has exactly one outcome.
+    intents = judge("intents", lambda: steps.check_intents(leaves))
+    # 9. The log signed a head that includes the spawn entry and the seal entry.
+    inclusion = judge("inclusion", lambda: steps.check_inclusion(evidence))
+    # 10. The caller knows the session's key, or the key of the log that includes the session.
+    key = judge("key", lambda: steps.check_key(evidence, included=inclusion.state))
+    # 11. Every field of every entry has a known meaning.
+    content = judge("content", lambda: steps.check_contents(leaves))
+    # 12. Disclosed payloads are those that were committed to.
+    disclosure = judge("disclosure", lambda: steps.check_disclosures(evidence))
+    # 13. The log still stands by the head that the caller kept.
+    known = judge("head", lambda: steps.check_head(evidence, head))
+    # 14. No policy asks for witnesses or trusted time.
+    outside = (Axis("witness", "absent"), Axis("time", "absent"))
+    return (
+        signatures, chain, complete, intents, inclusion, key, content, disclosure, known, *outside,
+    )  # fmt: skip
+
+
+def _used(evidence: Evidence, key: Axis) -> tuple[str, ...]:
+    """Name the pinned keys that took part, if the key axis holds."""
+    if key.state != "valid":
+        return ()
+    session, pins = evidence.session_key, evidence.pins
+    used = list(pins.log)
+    if session is not None and (session in pins.session or session.public in pins.bare):
+        used.insert(0, session)
+    return tuple(item.format() for item in used)

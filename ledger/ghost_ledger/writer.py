@@ -1,0 +1,242 @@
+"""The one writer thread of a process: a queue in front, group commit behind.
+
+A batch closes at 256 drafts, when the queue is empty, or after the linger. Its futures resolve
+after the commit; if the commit fails, every one of them fails and no chain has moved.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from ghost_core import db
+from ghost_core.clock import Clock
+from ghost_core.errors import GhostError, IntegrityError, UnavailableError
+from ghost_ledger import chain
+from ghost_ledger.batch import Batch, Work
+from ghost_ledger.chain import ChainEnd, LogState, Signer
+from ghost_ledger.drafts import Receipt
+from ghost_ledger.payloads import DataKeys
+from ghost_ledger.tree import Frontier
+
+__all__ = ["BATCH_LIMIT", "Writer"]
+
+BATCH_LIMIT: Final = 256
+
+type Receipts = tuple[Receipt, ...]
+type _Outcome = Receipts | Exception
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    work: Work
+    weight: int
+    future: Future[Receipts] = field(default_factory=Future)
+
+
+class Writer:
+    """Owns the database connection, the log state and the chain ends; others only queue calls."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        state: LogState,
+        keys: DataKeys,
+        clock: Clock,
+        linger_us: int,
+        stores_payloads: bool,
+        committed: Callable[[Frontier], None],
+    ) -> None:
+        self._engine = engine
+        self._state = state
+        self._keys = keys
+        self._clock = clock
+        self._linger_seconds = linger_us / 1_000_000
+        self._stores_payloads = stores_payloads
+        self._committed = committed
+        self._signers: dict[str, Signer] = {}
+        self._ends: dict[str, ChainEnd] = {}
+        self._queue: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
+        self._gate = threading.Lock()
+        self._closed = False
+        self._thread = threading.Thread(target=self._run, name="ghost-writer", daemon=True)
+        self._thread.start()
+
+    @property
+    def state(self) -> LogState:
+        """The log as this process last committed or read it."""
+        return self._state
+
+    def sign_with(self, sid: str, signer: Signer) -> None:
+        """Hand over the signing key of a session that this process owns."""
+        self._signers[sid] = signer
+
+    def signs(self, sid: str) -> bool:
+        """Tell whether the session's key was handed over."""
+        return sid in self._signers
+
+    def drop(self, sid: str) -> None:
+        """Forget the signing key and the opened data key of a session."""
+        self._signers.pop(sid, None)
+        self._keys.forget(sid)
+
+    def submit(self, work: Work, *, weight: int) -> Future[Receipts]:
+        """Queue a call of `weight` drafts; the future resolves after its commit.
+
+        Raises:
+            UnavailableError: code `ledger.closed`.
+        """
+        call = _Call(work, weight)
+        with self._gate:
+            if self._closed:
+                raise _closed()
+            self._queue.put(call)
+        return call.future
+
+    def close(self) -> None:
+        """Finish what is queued and end the thread; may be called twice."""
+        with self._gate:
+            if not self._closed:
+                self._closed = True
+                self._queue.put(None)
+        self._thread.join()
+        self._keys.forget()
+
+    def _run(self) -> None:
+        try:
+            while (calls := self._gather()) is not None:
+                self._resolve(calls)
+        finally:
+            self._refuse_rest()
+
+    def _gather(self) -> list[_Call] | None:
+        """Wait for a call, then take along what is there; None at the end."""
+        first = self._queue.get()
+        if first is None:
+            return None
+        calls, weight = [first], first.weight
+        deadline = time.monotonic() + self._linger_seconds
+        while weight < BATCH_LIMIT:
+            call = self._next(deadline)
+            if call is None:
+                break
+            calls.append(call)
+            weight += call.weight
+        return [call for call in calls if call.future.set_running_or_notify_cancel()]
+
+    def _next(self, deadline: float) -> _Call | None:
+        try:
+            wait = deadline - time.monotonic() if self._linger_seconds else 0
+            call = self._queue.get(timeout=wait) if wait > 0 else self._queue.get_nowait()
+        except queue.Empty:
+            return None
+        if call is None:
+            self._queue.put(None)  # the end waits until this batch is done
+        return call
+
+    def _resolve(self, calls: list[_Call]) -> None:
+        outcomes = self._attempt(calls) if calls else []
+        for call, outcome in zip(calls, outcomes, strict=True):
+            if isinstance(outcome, Exception):
+                call.future.set_exception(outcome)
+            else:
+                call.future.set_result(outcome)
+
+    def _attempt(self, calls: list[_Call]) -> list[_Outcome]:
+        """Commit the calls together; if one of them breaks a constraint, each on its own."""
+        try:
+            return self._commit(calls)
+        except (IntegrityError, sa.exc.IntegrityError) as error:
+            if len(calls) > 1:
+                return [outcome for call in calls for outcome in self._attempt([call])]
+            return [_constraint(error)]
+        except GhostError as error:
+            return [_copy(error) for _ in calls]
+        except Exception as error:  # noqa: BLE001  # an unresolved future would hang its caller
+            return [error for _ in calls]
+
+    def _commit(self, calls: list[_Call]) -> list[_Outcome]:
+        done = False
+        try:
+            with db.write(self._engine) as connection:
+                batch = self._batch(connection)
+                outcomes = [_perform(batch, call) for call in calls]
+                batch.finish()
+            done = True
+        finally:
+            if not done:
+                self._ends.clear()
+                self._keys.forget()
+        self._ends = batch.ends
+        if batch.state is not self._state:
+            self._state = batch.state
+            self._committed(batch.state.frontier)
+        return outcomes
+
+    def _batch(self, connection: Connection) -> Batch:
+        """Start from what we know, or from the database if another process has moved the log."""
+        found = chain.load_state(connection)
+        if found is None or found.origin != self._state.origin:
+            raise IntegrityError(
+                f"log {self._state.origin}: is not in this database any more", code="ledger.head"
+            )
+        ends = self._ends
+        if found != self._state:
+            self._state, ends = found, {}
+        return Batch(
+            connection,
+            self._state,
+            self._signers,
+            dict(ends),
+            self._keys,
+            self._clock.now_us(),
+            self._stores_payloads,
+        )
+
+    def _refuse_rest(self) -> None:
+        with self._gate:
+            self._closed = True
+        while True:
+            try:
+                call = self._queue.get_nowait()
+            except queue.Empty:
+                return
+            if call is not None and call.future.set_running_or_notify_cancel():
+                call.future.set_exception(_closed())
+
+
+def _perform(batch: Batch, call: _Call) -> _Outcome:
+    """Run one call; what is wrong with it alone fails it alone, database errors fail the batch."""
+    try:
+        return batch.perform(call.work)
+    except UnavailableError:
+        raise
+    except GhostError as error:
+        return error
+
+
+def _copy(error: GhostError) -> GhostError:
+    """One instance per future, because a raised exception collects its raiser's traceback."""
+    code = "ledger.unwritable" if error.code == "database.unwritable" else error.code
+    return type(error)(error.message, code=code, hint=error.hint)
+
+
+def _constraint(error: IntegrityError | sa.exc.IntegrityError) -> IntegrityError:
+    if isinstance(error, IntegrityError):
+        return error
+    return IntegrityError(
+        f"ledger: the database refused the entries, {error.orig}", code="ledger.duplicate"
+    )
+
+
+def _closed() -> UnavailableError:
+    return UnavailableError("ledger: the recorder is closed", code="ledger.closed")

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ghost_cli.demo import certificate
+from ghost_cli.demo.api import Api, Call
+from ghost_core.secret import SecretBytes
+
+
+@pytest.fixture
+def context(tmp_path: Path) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=certificate.make(tmp_path).certificate_file)
+
+
+@pytest.fixture
+def api(tmp_path: Path, context: ssl.SSLContext) -> Iterator[Api]:
+    assert context
+    files = certificate.Certificate(tmp_path / "api.pem", tmp_path / "api.key")
+    with Api(files, SecretBytes(b"real")) as running:
+        yield running
+
+
+def get(api: Api, context: ssl.SSLContext, path: str, key: str) -> tuple[int, bytes]:
+    request = urllib.request.Request(f"{api.url}{path}", headers={"Authorization": f"Bearer {key}"})
+    opener = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
+    )
+    try:
+        with opener.open(request, timeout=5) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as refused:
+        with refused:
+            return refused.code, refused.read()
+
+
+def test_the_right_key_is_let_in(api: Api, context: ssl.SSLContext) -> None:
+    status, body = get(api, context, "/v1/balance", "real")
+    assert (status, json.loads(body)["currency"]) == (200, "eur")
+    assert api.calls == (Call("GET", "/v1/balance", authorised=True),)
+
+
+def test_a_placeholder_is_not_let_in(api: Api, context: ssl.SSLContext) -> None:
+    status, _ = get(api, context, "/v1/balance", "placeholder")
+    assert status == 401
+    assert api.calls == (Call("GET", "/v1/balance", authorised=False),)
+
+
+def test_the_api_sends_the_key_back_on_request(api: Api, context: ssl.SSLContext) -> None:
+    _, body = get(api, context, "/v1/whoami", "real")
+    assert json.loads(body) == {"you_sent": "Bearer real"}

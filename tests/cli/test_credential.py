@@ -1,0 +1,139 @@
+"""`ghost credential`: what goes in is sealed, and nothing ever comes out."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+SECRET = "hunter2-hunter2-hunter2"
+
+
+class Ghost:
+    """Runs `ghost` in a home of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.home = folder / "home"
+        self.home.mkdir(mode=0o700)
+        self.env = {"PATH": os.environ["PATH"], "GHOST_HOME": str(self.home), "HOME": str(folder)}
+
+    def __call__(
+        self, *words: str, stdin: str = "", fails: int = 0
+    ) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "ghost_cli", "credential", *words],
+            input=stdin,
+            env=self.env,
+            cwd=self.home,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode == fails, done.stderr
+        assert "hunter2" not in done.stdout + done.stderr
+        return done
+
+    def configure(self, text: str) -> None:
+        (self.home / "ghost.toml").write_text(text, encoding="utf-8")
+
+
+@pytest.fixture
+def ghost(tmp_path: Path) -> Ghost:
+    return Ghost(tmp_path)
+
+
+def document(done: subprocess.CompletedProcess[str]) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+STRIPE = '[credentials.stripe]\nsecret = "vault:stripe"\nhosts = ["api.stripe.com"]\n'
+
+
+def test_a_secret_from_stdin_is_stored_and_usable(ghost: Ghost) -> None:
+    ghost.configure(STRIPE)
+    assert ghost("add", "stripe", stdin=SECRET + "\n").stdout == "stored vault:stripe\n"
+    assert ghost("test", "stripe").stdout.startswith("stripe: the secret from vault:stripe can be")
+    assert document(ghost("add", "stripe", "--json", stdin=SECRET))["replaced"] is True
+
+
+def test_a_secret_that_nothing_uses_gets_a_hint(ghost: Ghost) -> None:
+    assert 'secret = "vault:stripe"' in ghost("add", "stripe", stdin=SECRET).stderr
+
+
+def test_a_secret_on_the_command_line_is_refused_without_repeating_it(ghost: Ghost) -> None:
+    assert "never taken from the command line" in ghost("add", "stripe", SECRET, fails=2).stderr
+
+
+@pytest.mark.parametrize("name", ["../x", "a b", "-"])
+def test_an_unfit_name_is_refused(ghost: Ghost, name: str) -> None:
+    ghost("add", "--", name, stdin=SECRET, fails=2)
+
+
+@pytest.mark.parametrize(
+    "secret", ["", "\n", SECRET + "\n\n", SECRET + "\r\nx: y", "hunter2" * 4000]
+)
+def test_an_unfit_secret_is_refused(ghost: Ghost, secret: str) -> None:
+    assert "credential 'stripe': the secret" in ghost("add", "stripe", stdin=secret, fails=3).stderr
+
+
+def test_a_terminal_is_asked_without_echo(ghost: Ghost) -> None:
+    ours, theirs = pty.openpty()
+    with os.fdopen(ours, "r+b", buffering=0) as terminal:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "ghost_cli", "credential", "add", "stripe"],
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env=ghost.env,
+            cwd=ghost.home,
+            start_new_session=True,
+        )
+        os.close(theirs)
+        seen = b""
+        while b"(not shown)" not in seen:
+            seen += terminal.read(1024)
+        terminal.write(SECRET.encode() + b"\n")
+        out, _ = process.communicate(timeout=30)
+        seen += terminal.read(1024)
+    assert out == b"stored vault:stripe\n"
+    assert b"hunter2" not in seen
+
+
+def test_the_list_shows_names_and_references_only(ghost: Ghost) -> None:
+    cmd = '[credentials.op]\nsecret = "cmd:op read hunter2"\nhosts = ["a.example"]\n'
+    aws = '[credentials.aws]\nkind = "sigv4"\n[credentials.ring]\nsecret = "keyring:hunter2"\n'
+    ghost.configure(STRIPE + cmd + aws)
+    ghost("add", "stripe", stdin=SECRET)
+    found = document(ghost("list", "--json"))
+    assert {each["name"]: each["secret"] for each in found["credentials"]} == {
+        "aws": "none",
+        "op": "cmd:op …",
+        "ring": "keyring:…",
+        "stripe": "vault:stripe",
+    }
+    assert [each["name"] for each in found["vault"]] == ["stripe"]
+    assert "stripe  bearer  vault:stripe  api.stripe.com\n" in ghost("list").stdout
+
+
+def test_an_empty_home_has_no_credentials(ghost: Ghost) -> None:
+    assert ghost("list").stdout == "no credentials\n"
+
+
+def test_a_removed_secret_is_gone(ghost: Ghost) -> None:
+    ghost.configure(STRIPE)
+    ghost("add", "stripe", stdin=SECRET)
+    assert "'stripe' still refers to it" in ghost("remove", "stripe").stderr
+    ghost("test", "stripe", fails=4)
+    ghost("remove", "stripe", fails=4)
+
+
+def test_a_credential_that_is_not_configured_cannot_be_tested(ghost: Ghost) -> None:
+    ghost("test", "stripe", fails=4)

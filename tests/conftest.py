@@ -1,0 +1,82 @@
+"""Every test has a home and a runtime folder of its own, no settings from outside, loopback only."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=300,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the home of this test, not yet created; no variable of ours comes from outside."""
+    for name in [each for each in os.environ if each.startswith("GHOST_")]:
+        monkeypatch.delenv(name)
+    base = tmp_path_factory.mktemp("ghost")
+    runtime = base / "run"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("GHOST_HOME", str(base / "home"))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    return base / "home"
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse every connection that would leave this machine."""
+    connect, connect_ex = socket.socket.connect, socket.socket.connect_ex
+
+    def guarded(self: socket.socket, address: object) -> None:
+        _refuse_foreign(self, address)
+        connect(self, address)  # type: ignore[arg-type]
+
+    def guarded_ex(self: socket.socket, address: object) -> int:
+        _refuse_foreign(self, address)
+        return connect_ex(self, address)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
+    monkeypatch.setattr(socket.socket, "connect_ex", guarded_ex)
+
+
+@pytest.fixture(autouse=True)
+def _quiet_again() -> Iterator[None]:
+    """Undo what a command did to logging, so that tests do not hear each other."""
+    import logging
+
+    root = logging.getLogger()
+    before, level = list(root.handlers), root.level
+    yield
+    root.handlers, root.level = before, level
+    settings_logger = logging.getLogger("ghost.settings")
+    settings_logger.handlers, settings_logger.propagate = [], True
+
+
+def _refuse_foreign(connection: socket.socket, address: object) -> None:
+    if connection.family not in (socket.AF_INET, socket.AF_INET6):
+        return
+    host = str(address[0]) if isinstance(address, tuple) else ""
+    if host == "localhost":
+        return
+    try:
+        local = ipaddress.ip_address(host.split("%")[0]).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise AssertionError(f"a test tried to reach {host!r}; only loopback is allowed")

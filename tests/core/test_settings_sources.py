@@ -1,0 +1,151 @@
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ghost_core import trust
+from ghost_core.errors import ConfigError
+from ghost_core.paths import Home
+from ghost_core.settings_sources import SIZE_LIMIT, gather, parse, project_file, read_file
+
+NOWHERE = Path("/nowhere/ghost.toml")
+
+
+@pytest.fixture
+def house(home: Path) -> Home:
+    home.mkdir()
+    return Home(home)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / "deep" / "er").mkdir(parents=True)
+    return folder
+
+
+def write(folder: Path, text: str) -> Path:
+    path = folder / "ghost.toml"
+    path.write_text(text, "utf-8")
+    return path
+
+
+def test_the_nearest_file_upwards_is_the_projects(house: Home, project: Path) -> None:
+    outer = write(project, "")
+    assert project_file(house, project / "deep" / "er") == outer
+    inner = write(project / "deep", "")
+    assert project_file(house, project / "deep" / "er") == inner
+
+
+def test_the_homes_own_file_is_no_projects_file(house: Home) -> None:
+    write(house.root, "")
+    assert project_file(house, house.root) is None
+
+
+def test_an_untrusted_file_tightens_and_is_warned_about_once(house: Home, project: Path) -> None:
+    path = write(project, '[session]\nttl_seconds = 9\n[proxy]\nhost = "::"\nport = 1')
+    found = gather(house, project)
+    assert found.find(("session", "ttl_seconds")) == (9, str(path))
+    assert found.find(("proxy", "port")) == (None, "default")
+    assert found.warnings == (
+        f"{path}: ignored until you trust this file: proxy.host, proxy.port;"
+        f" to trust it: ghost trust {path}",
+    )
+
+
+def test_a_trusted_file_may_say_everything(house: Home, project: Path) -> None:
+    path = write(project, "[proxy]\nport = 1")
+    trust.record(house, path, path.read_bytes())
+    found = gather(house, project)
+    assert (found.find(("proxy", "port")), found.warnings) == ((1, str(path)), ())
+
+
+def test_a_trusted_file_that_changed_is_untrusted(house: Home, project: Path) -> None:
+    path = write(project, "[proxy]\nport = 1")
+    trust.record(house, path, path.read_bytes())
+    write(project, "[proxy]\nport = 2")
+    assert gather(house, project).find(("proxy", "port")) == (None, "default")
+
+
+@pytest.mark.parametrize("trusted", [True, False])
+def test_rules_of_the_project_are_added_to_the_homes(
+    house: Home, project: Path, *, trusted: bool
+) -> None:
+    write(house.root, '[[rules]]\ndeny = { host = "a" }')
+    path = write(project, '[[rules]]\ndeny = { host = "b" }')
+    if trusted:
+        trust.record(house, path, path.read_bytes())
+    rules, _ = gather(house, project).find(("rules",))
+    assert rules == [{"deny": {"host": "a"}}, {"deny": {"host": "b"}}]
+
+
+def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> None:
+    write(
+        house.root,
+        '[proxy]\nupstream_ca = "ca.pem"\n[hooks]\ndir = "/abs"\n'
+        '[tools.t]\nopenapi = "t.yaml"\n'
+        '[tools.t.actions.a]\nrequest_schema = "~/s.json"\nresponse_schema = "s.json"',
+    )
+    found = gather(house, Path("/"))
+    action = ("tools", "t", "actions", "a")
+    assert found.find(("proxy", "upstream_ca"))[0] == str(house.root / "ca.pem")
+    assert found.find(("hooks", "dir"))[0] == "/abs"
+    assert found.find(("tools", "t", "openapi"))[0] == str(house.root / "t.yaml")
+    assert found.find((*action, "request_schema"))[0] == "~/s.json"
+    assert found.find((*action, "response_schema"))[0] == str(house.root / "s.json")
+
+
+def test_a_variable_holds_json_for_lists_and_tables(
+    house: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHOST_RULES", '[{"deny": {"host": "x"}}]')
+    monkeypatch.setenv("GHOST_HARNESS__SPLIT", "[80,10,10]")
+    monkeypatch.setenv("GHOST_PRICES__MODELS", '{"m": {"input": 0.1, "output": 1}}')
+    found = gather(house, Path("/"))
+    assert found.find(("rules",)) == ([{"deny": {"host": "x"}}], "environment")
+    assert found.find(("harness", "split"))[0] == [80, 10, 10]
+    assert found.find(("prices", "models", "m", "input"))[0] == Decimal("0.1")
+
+
+@pytest.mark.parametrize("name", ["GHOST_RULES", "GHOST_PROXY__ALLOW_PRIVATE"])
+def test_broken_json_names_the_variable_and_not_its_value(
+    name: str, house: Home, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, "[hunter2")
+    with pytest.raises(ConfigError) as caught:
+        gather(house, Path("/"))
+    assert caught.value.message == f"variable {name}: is no JSON"
+
+
+def test_broken_toml_names_file_and_place_and_no_value() -> None:
+    with pytest.raises(ConfigError) as caught:
+        parse(b'a = 1\nsecret = "hunter2', NOWHERE)
+    assert caught.value.message.startswith(f"file {str(NOWHERE)!r}: is no TOML, ")
+    assert caught.value.__cause__ is None
+    assert "hunter2" not in caught.value.message
+
+
+@given(st.binary(max_size=200))
+def test_any_bytes_are_read_or_refused_as_configuration(data: bytes) -> None:
+    try:
+        assert isinstance(parse(data, NOWHERE), dict)
+    except ConfigError as error:
+        assert error.code == "config.syntax"
+
+
+def test_a_file_over_the_limit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "ghost.toml"
+    path.write_bytes(b"#" * (SIZE_LIMIT + 1))
+    with pytest.raises(ConfigError) as caught:
+        read_file(path)
+    assert caught.value.code == "config.size"
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_file(tmp_path)
+    assert caught.value.code == "config.unreadable"

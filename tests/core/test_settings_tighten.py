@@ -1,0 +1,121 @@
+from __future__ import annotations
+
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ghost_core.settings_tighten import lookup, put, tighten
+
+
+def one(key: str, value: object) -> dict[str, object]:
+    tree: dict[str, object] = {}
+    put(tree, tuple(key.split(".")), value)
+    return tree
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("session.ttl_seconds", 299),
+        ("session.max_ttl_seconds", 60),
+        ("hooks.timeout_seconds", Decimal("0.5")),
+        ("proxy.record", "all"),
+        ("proxy.scrub", "refuse"),
+        ("rules", [{"deny": {"host": "*"}}]),
+        ("memory.search.fusion", "rrf"),
+        ("harness.k", 9),
+    ],
+)
+def test_what_takes_away_or_harms_nobody_counts(key: str, value: object) -> None:
+    assert tighten(one(key, value), {}) == (one(key, value), [])
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("session.ttl_seconds", 301),
+        ("session.max_ttl_seconds", 86401),
+        ("hooks.timeout_seconds", 11),
+        ("hooks.dir", "hooks"),
+        ("proxy.scrub", "mark"),
+        ("proxy.host", "0.0.0.0"),
+        ("proxy.port", 9999),
+        ("proxy.allow_private", ["10.0.0.1:1"]),
+        ("proxy.upstream_ca", "ca.pem"),
+        ("proxy.upstream_proxy", "http://evil.example"),
+        ("proxy.buffer_limit", 1),
+        ("database.url", "sqlite:////tmp/x"),
+        ("ledger.payloads", "none"),
+        ("ledger.witnesses", ["w"]),
+        ("memory.llm.key", "cmd:id"),
+        ("credentials.a.secret", "cmd:id"),
+        ("tools.t.base_url", "https://x"),
+        ("webhooks.w.url", "https://x"),
+        ("triggers", [{"on": "action.executed", "command": ["id"]}]),
+        ("prices.name", "cheap"),
+        ("tools.t", {}),
+        ("no_such_thing", 1),
+    ],
+)
+def test_what_loosens_names_programs_or_addresses_does_not_count(key: str, value: object) -> None:
+    assert tighten(one(key, value), {}) == ({}, [key])
+
+
+def test_the_homes_value_is_what_may_not_be_loosened() -> None:
+    home = one("session.ttl_seconds", 60) | one("proxy.record", "all")
+    project = one("session.ttl_seconds", 61) | one("proxy.record", "mutations")
+    assert tighten(project, home) == ({}, ["session.ttl_seconds", "proxy.record"])
+
+
+def test_an_empty_section_says_nothing() -> None:
+    assert tighten({"proxy": {}, "memory": {"llm": {}}}, {}) == ({}, [])
+
+
+def test_a_value_of_the_wrong_kind_is_left_for_the_check() -> None:
+    assert tighten(one("proxy.scrub", "no"), {}) == (one("proxy.scrub", "no"), [])
+
+
+LIMITS = "tools.t.actions.a.limits"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "known", "counts"),
+    [
+        ("calls", 1, 2, True),
+        ("calls", 3, 2, False),
+        ("calls", 3, None, True),
+        ("bytes", "1kB", "1MB", True),
+        ("bytes", "1GB", 5, False),
+        ("bytes", "many", 5, False),
+        ("sum", {"field": "f", "max": 1}, {"field": "f", "max": 2}, True),
+        ("sum", {"field": "g", "max": 1}, {"field": "f", "max": 2}, False),
+        ("sum", {"field": "f", "max": Decimal("2.1")}, {"field": "f", "max": 2}, False),
+        ("sum", 1, {"field": "f", "max": 2}, False),
+    ],
+)
+def test_limits_of_a_known_action_may_only_fall(
+    name: str, value: object, known: object, *, counts: bool
+) -> None:
+    home = one("tools.t.actions.a", {"limits": {} if known is None else {name: known}})
+    kept, dropped = tighten(one(f"{LIMITS}.{name}", value), home)
+    assert (lookup(kept, (*LIMITS.split("."), name)) == value) is counts
+    assert bool(dropped) is not counts
+
+
+def test_limits_of_an_unknown_action_do_not_count() -> None:
+    assert tighten(one(f"{LIMITS}.calls", 1), {}) == ({}, [f"{LIMITS}.calls"])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 10**6))
+def test_a_lifetime_is_never_longer_than_the_homes(project: int, home: int) -> None:
+    kept, _ = tighten(one("session.ttl_seconds", project), one("session.ttl_seconds", home))
+    found = lookup(kept, ("session", "ttl_seconds"))
+    assert found is None or (found == project and project <= home)
+
+
+def test_a_value_in_the_place_of_a_table_is_not_overwritten() -> None:
+    tree: dict[str, object] = {"a": 1}
+    put(tree, ("a", "b"), 2)
+    assert tree == {"a": 1}

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import base64
+
+import pytest
+
+from ghost_core.errors import ConfigError, DeniedError
+from ghost_core.secret import SecretBytes
+from ghost_core.settings_models import Settings
+from ghost_core.settings_tables import CredentialSettings
+from ghost_credentials.binding import Credential, Credentials, HostPattern
+from ghost_credentials.head import Head
+
+SECRET = SecretBytes(b"hunter2-hunter2")
+
+
+def section(**fields: object) -> CredentialSettings:
+    return CredentialSettings.model_validate(
+        {"secret": "env:KEY", "hosts": ["api.example.com"], **fields}
+    )
+
+
+def credentials(**sections: CredentialSettings) -> Credentials:
+    return Credentials.from_settings(Settings.model_construct(credentials=sections))
+
+
+def bound(*hosts: str) -> Credential:
+    return Credential.from_settings("x", section(hosts=hosts))
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "api.example.com.evil.test",
+        "evil-api.example.com",
+        "example.com",
+        "a.api.example.com",
+        "api.example.com.",
+        "API.example.com",
+        "api.example.com\u200b",
+        "\uff41pi.example.com",
+        "u@api.example.com",
+        "",
+    ],
+)
+def test_only_the_exact_name_is_bound(host: str) -> None:
+    assert bound("api.example.com").bound_to("https", "api.example.com", 443)
+    assert not bound("api.example.com").bound_to("https", host, 443)
+
+
+@pytest.mark.parametrize("scheme", ["http", "ws", "HTTPS", ""])
+def test_no_secret_goes_over_clear_text(scheme: str) -> None:
+    assert not bound("api.example.com:80").bound_to(scheme, "api.example.com", 80)
+
+
+@pytest.mark.parametrize(("text", "port"), [("h.example", 443), ("h.example:8443", 8443)])
+def test_the_port_is_part_of_the_binding(text: str, port: int) -> None:
+    found = bound(text)
+    assert [p for p in (443, 8443, 80) if found.bound_to("https", "h.example", p)] == [port]
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("eu.example.com", True),
+        ("example.com", False),
+        (".example.com", False),
+        ("a.eu.example.com", False),
+        ("*.example.com", False),
+        ("eu.example.com.evil.test", False),
+        ("euexample.com", False),
+    ],
+)
+def test_a_star_is_one_label(host: str, expected: bool) -> None:
+    assert bound("*.example.com").bound_to("https", host, 443) is expected
+
+
+@pytest.mark.parametrize("text", ["127.0.0.1:8443", "[::1]:8443", "localhost:8443", "a_b.example"])
+def test_addresses_and_local_names_can_be_bound(text: str) -> None:
+    found = HostPattern.parse(text, credential="x")
+    assert found.holds(found.host, found.port)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "API.example.com",
+        "https://api.example.com",
+        "api.example.com/",
+        "u@api.example.com",
+        "api.example.com.",
+        "api..example.com",
+        "-a.example.com",
+        "*.com",
+        "*",
+        "*.*.example.com",
+        "a*.example.com",
+        "b\u00fccher.example",
+        "127.1",
+        "0x7f000001",
+        "2130706433",
+        "010.0.0.1",
+        "[127.0.0.1]x",
+        "[0:0::1]",
+        "h.example:0",
+        "h.example:65536",
+        "h.example:x",
+        "h.example\n",
+        ".".join(["abcdefgh"] * 40),
+    ],
+)
+def test_an_unfit_host_is_refused(text: str) -> None:
+    with pytest.raises(ConfigError, match="credential 'x'") as caught:
+        HostPattern.parse(text, credential="x")
+    assert caught.value.code == "credential.hosts"
+
+
+def test_a_credential_without_hosts_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        bound()
+    assert caught.value.code == "credential.hosts"
+
+
+def test_a_kind_we_do_not_have_is_refused_by_name() -> None:
+    with pytest.raises(ConfigError, match="credential 'aws'.*found 'sigv4'") as caught:
+        Credential.from_settings("aws", section(kind="sigv4"))
+    assert caught.value.code == "credential.kind"
+
+
+def test_a_credential_without_a_secret_is_refused() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Credential.from_settings("x", section(secret=None))
+    assert caught.value.code == "credential.reference"
+
+
+@pytest.mark.parametrize("kind", ["bearer", "basic", "header", "query", "placeholder"])
+def test_every_kind_injects_the_secret_once(kind: str) -> None:
+    found = Credential.from_settings(
+        "x", section(kind=kind, header="x-api-key", query="key", username="u")
+    )
+    sent = Head("GET", "/?key=own", ((b"X-Api-Key", found.stand_in), (b"Authorization", b"own")))
+    head = found.inject(found.strip(sent).head, SECRET)
+    text = repr((head.path, head.headers)).encode()
+    forms = (SECRET.reveal(), base64.b64encode(b"u:" + SECRET.reveal()))
+    assert sum(text.count(form) for form in forms) == 1
+    assert (b"key=own" in text) is (kind != "query")
+    assert b"'own'" not in text
+    assert all(name == name.lower() for name, _ in head.headers)
+
+
+@pytest.mark.parametrize("value", [b"a\r\nx: y", b"a\nb", b"a\x00", b"", b" a", b"a\xc2\x85b"])
+def test_an_unfit_secret_is_refused_at_injection(value: bytes) -> None:
+    with pytest.raises(ConfigError, match="credential 'x'") as caught:
+        bound("h.example").inject(Head("GET", "/"), SecretBytes(value))
+    assert caught.value.code == "credential.malformed"
+
+
+def test_the_agent_holds_the_configured_stand_in_or_one_of_the_name() -> None:
+    assert bound("h.example").stand_in == b"ghost_x_placeholder"
+    configured = Credential.from_settings("x", section(placeholder="sk_ghost_0001"))
+    assert configured.stand_in == configured.placeholder == b"sk_ghost_0001"
+
+
+def test_strip_keeps_a_stand_in_only_for_the_kind_that_replaces_it() -> None:
+    head = Head("GET", "/", ((b"authorization", b"ghost_x_placeholder"),))
+    replacing = Credential.from_settings("x", section(kind="placeholder"))
+    assert replacing.strip(head).removed == ()
+    assert bound("h.example").strip(head).removed == ("authorization",)
+
+
+def test_the_scrubber_learns_every_form_on_the_wire() -> None:
+    found = Credential.from_settings("x", section(kind="basic", username="u"))
+    assert found.exposures(SECRET) == (SecretBytes(b"u:hunter2-hunter2"), SECRET)
+
+
+def test_the_tool_s_credential_is_chosen_by_name() -> None:
+    found = credentials(a=section(), b=section()).for_target("b", "https", "api.example.com", 443)
+    assert found is not None
+    assert found.name == "b"
+
+
+def test_the_tool_s_credential_is_refused_elsewhere() -> None:
+    with pytest.raises(DeniedError, match="credential 'a'") as caught:
+        credentials(a=section()).for_target("a", "https", "other.example.com", 443)
+    assert caught.value.code == "credential.unbound"
+
+
+def test_a_name_that_is_not_configured_is_refused() -> None:
+    with pytest.raises(ConfigError, match="credential 'z'") as caught:
+        credentials(a=section()).for_target("z", "https", "api.example.com", 443)
+    assert caught.value.code == "credential.unknown"
+
+
+def test_a_raw_scope_gets_the_one_credential_of_the_host() -> None:
+    found = credentials(a=section(), b=section(hosts=["b.example"]))
+    chosen = found.for_target(None, "https", "b.example", 443)
+    assert chosen is not None
+    assert chosen.name == "b"
+    assert found.for_target(None, "https", "c.example", 443) is None
+    assert found.for_target(None, "http", "b.example", 443) is None
+
+
+def test_two_credentials_for_one_host_are_refused_naming_both() -> None:
+    found = credentials(b=section(hosts=["*.example.com"]), a=section())
+    with pytest.raises(DeniedError, match="'a' and 'b'") as caught:
+        found.for_target(None, "https", "api.example.com", 443)
+    assert caught.value.code == "credential.ambiguous"
+
+
+def test_a_stand_in_on_its_way_elsewhere_is_found() -> None:
+    found = credentials(a=section(), b=section(hosts=["b.example"]))
+    head = Head("GET", "/", ((b"authorization", b"Bearer ghost_a_placeholder"),))
+    stray = found.stray(head, "https", "b.example", 443)
+    assert stray is not None
+    assert stray.name == "a"
+    assert found.stray(head, "https", "api.example.com", 443) is None

@@ -1,0 +1,153 @@
+"""Rules of the house that no linter knows."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+ROOMS = ("core", "ledger", "credentials", "hooks", "templates", "agents", "addons", "cli")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+# Modules without a test of their own, each with its reason.
+NO_TWIN = {
+    "cli/ghost_cli/__main__.py": "two lines",
+}
+# Tests that belong to no single module.
+NO_MODULE: set[str] = set()
+
+SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "demo", "dist", "build", "out"}
+
+
+def house_files() -> Iterator[Path]:
+    for path in sorted(ROOT.rglob("*")):
+        parts = path.relative_to(ROOT).parts
+        hidden = any(part in SKIPPED or part.endswith(("_cache", ".egg-info")) for part in parts)
+        if path.is_file() and not hidden and ".hypothesis" not in parts:
+            yield path
+
+
+def texts() -> Iterator[tuple[str, str]]:
+    for path in house_files():
+        try:
+            yield str(path.relative_to(ROOT)), path.read_text("utf-8")
+        except UnicodeDecodeError:
+            continue
+
+
+def modules(room: str) -> Iterator[Path]:
+    package = ROOT / room / f"ghost_{room}"
+    for path in sorted(package.rglob("*.py")):
+        if path.name != "__init__.py" and "migrations" not in path.parts:
+            yield path
+
+
+def twins(room: str, module: Path) -> set[Path]:
+    """Return where the test of a module may lie: beside its folder, or its folder in the name."""
+    folder, name = module.parent.relative_to(ROOT / room / f"ghost_{room}"), module.name
+    tests = ROOT / "tests" / room
+    joined = "_".join((*folder.parts, name))
+    return {tests / folder / f"test_{name}", tests / f"test_{joined}"}
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_module_has_a_test_of_its_own(room: str) -> None:
+    lonely = [
+        str(module.relative_to(ROOT))
+        for module in modules(room)
+        if not any(twin.exists() for twin in twins(room, module))
+    ]
+    assert [name for name in lonely if name not in NO_TWIN] == []
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_test_of_a_room_belongs_to_a_module(room: str) -> None:
+    expected = {twin for module in modules(room) for twin in twins(room, module)}
+    found = set((ROOT / "tests" / room).rglob("test_*.py"))
+    strays = {str(path.relative_to(ROOT)) for path in found - expected}
+    assert strays - NO_MODULE == set()
+
+
+def test_all_lists_of_packages_are_the_same() -> None:
+    tool = PROJECT["tool"]
+    packages = [f"ghost_{room}" for room in ROOMS]
+    assert tool["hatch"]["build"]["targets"]["wheel"]["packages"] == [
+        f"{room}/ghost_{room}" for room in ROOMS
+    ]
+    assert tool["ruff"]["src"] == [*ROOMS, "tests"]
+    assert tool["ruff"]["lint"]["isort"]["known-first-party"] == [*packages, "support"]
+    assert tool["mypy"]["packages"] == packages
+    assert tool["coverage"]["run"]["source_pkgs"] == packages
+    assert tool["importlinter"]["root_packages"] == packages
+    assert {path.parent.name for path in ROOT.glob("*/ghost_*/__init__.py")} == set(packages)
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_package_says_that_it_is_typed(room: str) -> None:
+    assert (ROOT / room / f"ghost_{room}" / "py.typed").exists()
+
+
+def loaded_by(program: str) -> set[str]:
+    script = f"import sys, json\n{program}\nprint(json.dumps(sorted(sys.modules)), file=sys.stderr)"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True, timeout=60
+    )
+    return {name.partition(".")[0] for name in json.loads(done.stderr.splitlines()[-1])}
+
+
+def test_the_overview_loads_nothing_heavy() -> None:
+    heavy = {"mitmproxy", "sqlalchemy", "sqlmodel", "mcp", "jinja2", "pydantic", "typer", "rich"}
+    assert heavy & loaded_by("from ghost_cli.main import main; main(['--help'])") == set()
+
+
+def test_a_small_command_loads_neither_engine_nor_database() -> None:
+    heavy = {"mitmproxy", "sqlalchemy", "sqlmodel", "mcp", "jinja2"}
+    assert heavy & loaded_by("from ghost_cli.main import main; main(['version'])") == set()
+
+
+def test_the_annotated_file_at_the_root_is_the_one_we_ship() -> None:
+    shipped = (files("ghost_core") / "ghost.toml").read_bytes()
+    assert (ROOT / "ghost.toml").read_bytes() == shipped
+
+
+HERE = str(Path(__file__).relative_to(ROOT))
+INDEX = re.compile(r"pypi\.(?:org|python)|pythonhosted\.org|--(?:extra-)?index-url[ =]")
+FOREIGN = re.compile(r"(?<![\w.~$}-])/(?:work|root|Users|opt/pypi)/")
+
+
+def test_no_file_names_a_package_index() -> None:
+    assert [name for name, text in texts() if INDEX.search(text) and name != HERE] == []
+
+
+def test_no_file_holds_a_path_of_somebodys_machine() -> None:
+    assert [name for name, text in texts() if FOREIGN.search(text) and name != HERE] == []
+
+
+def test_every_locked_package_has_hashes_and_no_address() -> None:
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    entries = re.split(r"(?m)^(?=\S)", lock.replace("\\\n", ""))
+    assert all("--hash=sha256:" in entry for entry in entries if entry.strip())
+    assert "://" not in lock
+    assert " @ " not in lock
+
+
+def test_every_dependency_is_locked() -> None:
+    lock = (ROOT / "requirements.lock").read_text("utf-8")
+    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+    names = [re.split(r"[\[<>=;! ]", each, maxsplit=1)[0] for each in wanted]
+    normal = [re.sub(r"[-_.]+", "-", name).lower() for name in names]
+    assert [name for name in normal if not re.search(rf"(?m)^{re.escape(name)}==", lock)] == []
+
+
+def test_dependencies_have_floors_only() -> None:
+    wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
+    specifiers = [each.partition(";")[0] for each in wanted]
+    assert [each for each in specifiers if re.search(r"[<~]|==", each)] == []
