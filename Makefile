@@ -5,7 +5,7 @@ BIN := .venv/bin
 UV ?= $(shell command -v uv || echo $(BIN)/uv)
 ARGS ?=
 
-.PHONY: help setup demo test attack check fix cover bench lock
+.PHONY: help setup demo test attack check lint types imports fix cover bench lock
 
 help:
 	@echo "make demo    run the main job end to end, offline"
@@ -29,10 +29,16 @@ test: setup
 attack: setup
 	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)
 
-check: setup
+check: lint types imports
+
+lint: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+
+types: setup
 	$(BIN)/mypy
+
+imports: setup
 	$(BIN)/lint-imports
 
 fix: setup

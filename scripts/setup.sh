@@ -67,6 +67,11 @@ then
 fi
 [ -n "$python" ] && fits "$python" || python=$(interpreter)
 
+if [ -z "$python" ] && have_uv; then
+    say "no Python >= 3.12 here, asking uv for one"
+    uv python install --quiet 3.12 && python=$(uv python find --no-project 3.12) || python=
+fi
+
 if [ -z "$python" ]; then
     say "no Python >= 3.12 was found on PATH, in pyenv or through uv."
     say "install one, for example: uv python install 3.12, pyenv install 3.12,"

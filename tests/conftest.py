@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
+import logging
 import os
 import socket
 from typing import TYPE_CHECKING
@@ -55,11 +57,16 @@ def _loopback_only(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect_ex", guarded_ex)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _leaks_are_blamed_here() -> Iterator[None]:
+    """Collect before the next module starts, so that a socket left open fails the one that left it."""
+    yield
+    gc.collect()
+
+
 @pytest.fixture(autouse=True)
 def _quiet_again() -> Iterator[None]:
     """Undo what a command did to logging, so that tests do not hear each other."""
-    import logging
-
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     yield

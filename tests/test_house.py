@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.resources import files
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -151,3 +154,62 @@ def test_dependencies_have_floors_only() -> None:
     wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
     specifiers = [each.partition(";")[0] for each in wanted]
     assert [each for each in specifiers if re.search(r"[<~]|==", each)] == []
+
+
+def run_setup(tmp_path: Path, *, programs: str) -> subprocess.CompletedProcess[str]:
+    """Run the set-up of an empty checkout in which only the named programs exist."""
+    bin_, house = tmp_path / "bin", tmp_path / "house"
+    bin_.mkdir()
+    (house / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts" / "setup.sh", house / "scripts")
+    for name in programs.split():
+        (bin_ / name).symlink_to(str(shutil.which(name)))
+    return subprocess.run(
+        [str(bin_ / "sh"), "scripts/setup.sh"],
+        cwd=house,
+        env={"PATH": str(bin_)},
+        capture_output=True,
+        check=False,
+        text=True,
+        timeout=30,
+    )
+
+
+def test_set_up_says_plainly_that_no_python_fits(tmp_path: Path) -> None:
+    done = run_setup(tmp_path, programs="sh dirname cat cksum")
+    assert done.returncode == 1
+    assert "no Python >= 3.12 was found" in done.stderr
+    assert "make PYTHON=/path/to/python" in done.stderr
+
+
+def full_coverage() -> ModuleType:
+    path = ROOT / "scripts" / "full_coverage.py"
+    spec = importlib.util.spec_from_file_location("full_coverage", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_every_file_that_needs_full_coverage_exists() -> None:
+    assert [name for name in full_coverage().FULL if not (ROOT / name).exists()] == []
+
+
+def test_a_gap_in_a_file_that_needs_full_coverage_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script, report = full_coverage(), tmp_path / "report.json"
+    names = [f"{name}x.py" if name.endswith("/") else name for name in script.FULL]
+    files_ = {name: {"summary": {"percent_covered": 100.0}} for name in names[1:]}
+    monkeypatch.setattr(sys, "argv", ["full_coverage.py", str(report)])
+    report.write_text(json.dumps({"files": files_}), "utf-8")
+    assert script.main() == 1
+    assert capsys.readouterr().out == f"{names[0]}: not in the report\n"
+    files_[names[0]] = {"summary": {"percent_covered": 99.5}}
+    report.write_text(json.dumps({"files": files_}), "utf-8")
+    assert script.main() == 1
+    assert capsys.readouterr().out == f"{names[0]}: 99.5 %, expected 100 %\n"
+    files_[names[0]] = {"summary": {"percent_covered": 100}}
+    report.write_text(json.dumps({"files": files_}), "utf-8")
+    assert script.main() == 0

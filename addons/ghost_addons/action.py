@@ -43,6 +43,7 @@ class Action:
     received: int = 0
     scrubbed: int = 0
     started_ns: int = field(default_factory=time.monotonic_ns)
+    wire_token: bytes = b""
     request_body: Commitment | None = None
     response: Commitment | None = None
     response_head: bytes = b""

@@ -16,13 +16,11 @@ from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
 from ghost_addons.refusal import refusal_of, unauthenticated
 from ghost_addons.services import Services
-from ghost_addons.ticket import Ticket
 from ghost_addons.tunnels import Refused
 from ghost_core.errors import DeniedError, GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential
 from ghost_credentials.head import Head
-from ghost_hooks.decision import Decision
 from ghost_hooks.request import Request, Verdict
 from ghost_hooks.target import Target
 from ghost_ledger import wiretoken
@@ -40,35 +38,23 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
         raise Refused(refusal, _attempt(tunnel, request))
     try:
         target = _target(tunnel, flow)
-        if tunnel.refusal is not None:
-            raise Refused(tunnel.refusal, _attempt(tunnel, request))
         governance = services.governor.in_force(session.scopes)
-        decision = governance.policy.judge(request.method, target)
+        wanted = (tunnel.ticket.tool, tunnel.ticket.action) if tunnel.ticket else None
+        decision = governance.policy.judge(request.method, target, wanted=wanted)
         judged = Request(request.method, target, tuple(request.headers.fields))
         action = Action(
             session, governance, decision, judged, client=flow.client_conn.id, ticket=tunnel.ticket
         )
         if tunnel.ticket is not None:
             action.id = tunnel.ticket.action_id
-            _require_declared(decision, tunnel.ticket)
         action.verdicts = decision.verdicts
         action.websocket = _is_websocket(request)
         _require(services, action, request, decision.verdicts)
+        if tunnel.refusal is not None:
+            raise Refused(tunnel.refusal, attempt_of(action))
     except GhostError as error:
         raise Refused(refusal_of(error), _attempt(tunnel, request)) from error
     return action
-
-
-def _require_declared(decision: Decision, ticket: Ticket) -> None:
-    """Refuse a declared call that the catalogue reads as another tool's or another action's."""
-    grant = decision.grant
-    if grant is None:
-        return
-    if grant.tool != ticket.tool or grant.action not in (None, ticket.action):
-        raise DeniedError(
-            f"{ticket.tool}:{ticket.action} is read as {decision.tool}:{decision.action} under the scopes",
-            code="scope.declared",
-        )
 
 
 def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
@@ -136,13 +122,13 @@ async def admit(
         secret = await _resolve(services, action, credential)
     head = inject.head_of(request, path=action.request.target.path_and_query)
     _refuse_stray(services, action, head)
-    token = _wire_token(services, action)
+    action.wire_token = _wire_token(action)
     await _intend(services, action, head, credential, body=clean_body or b"")
     _require_alive(action)
     inject.put(
         request,
         inject.forwarded(
-            head, credential=credential, secret=secret, wire_token=token, websocket=action.websocket
+            head, credential=credential, secret=secret, wire_token=action.wire_token, websocket=action.websocket
         ),
     )
     action.admitted = True
@@ -155,16 +141,13 @@ def _require_alive(action: Action) -> None:
 
 
 async def _gates(services: Services, action: Action, request: http.Request) -> None:
-    """Run schemas and pre-hooks; the first denial refuses."""
-    extra = action.ticket.extra_pre if action.ticket else ()
-    if not action.decision.needs_body and not extra:
-        return
+    """Run rules, schemas and pre-hooks; the first denial refuses."""
     verdicts = await action.governance.policy.before(
         action.decision,
         action.request,
         session=action.session.document(),
         action_id=action.id,
-        extra_hooks=extra,
+        extra_hooks=action.ticket.extra_pre if action.ticket else (),
     )
     action.verdicts += verdicts
     _require(services, action, request, verdicts)
@@ -222,9 +205,9 @@ def _refuse_stray(services: Services, action: Action, head: Head) -> None:
         raise Refused(refusal_of(error), attempt_of(action))
 
 
-def _wire_token(services: Services, action: Action) -> bytes | None:
+def _wire_token(action: Action) -> bytes:
     if not action.decision.ghost_token:
-        return None
+        return b""
     return wiretoken.issue(
         action.session.custody.wire_key,
         sid=action.session.sid,
@@ -256,7 +239,7 @@ async def _intend(
         head,
         credential=credential,
         secret=inject.mark(credential) if credential else None,
-        wire_token=b"[ghost token]" if action.decision.ghost_token else None,
+        wire_token=b"[ghost token]" if action.wire_token else b"",
         websocket=action.websocket,
     )
     draft = record.intent(

@@ -15,6 +15,7 @@ from ghost_addons.services import Services
 from ghost_addons.tunnels import Refused
 from ghost_core.errors import FailedError
 from ghost_hooks.request import Reply, Verdict
+from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
 
@@ -31,13 +32,20 @@ def open_reply(
     settings = action.governance.settings
     action.http_status = response.status_code
     action.peer = _peer_of(flow)
+    action.response = Commitment("response") if action.recorded else None
     if response.status_code == SWITCHING_PROTOCOLS:
         if not action.websocket:
             raise FailedError("the upstream switched protocols unasked", code="reply.upgrade")
-        action.scrubbed += scrub.clean_headers(response, services.secrets.scrubber)
+        scrub.clean_headers(action, response, services.secrets.scrubber)
         return
-    action.scrubbed += scrub.clean_headers(response, services.secrets.scrubber)
-    scrub.open_body(action, response, services.secrets.scrubber, mode=settings.proxy.scrub)
+    scrub.clean_headers(action, response, services.secrets.scrubber)
+    scrub.open_body(
+        action,
+        response,
+        services.secrets.scrubber,
+        mode=settings.proxy.scrub,
+        limit=settings.proxy.buffer_limit,
+    )
     if stream.holds_reply(
         action.request.method,
         response,
@@ -156,7 +164,7 @@ async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow)
 def _error_code(flow: http.HTTPFlow) -> str:
     """Return a short public code for the engine's message, which may name addresses."""
     message = str(flow.error).lower() if flow.error else ""
-    if "certificate" in message or "tls" in message:
+    if "certificate" in message or "tls" in message or "ssl" in message:
         return "upstream.tls"
     if "client" in message or "killed" in message:
         return "client.gone"
@@ -182,9 +190,14 @@ def answer(
     action_id: str,
     close: Callable[[str], None],
 ) -> None:
-    """Put the refusal in the place of the answer; where that is too late, close the connection."""
+    """Put the refusal in the place of the answer; where that is too late, close the connection.
+
+    A flow in error is answered by the engine itself, with our page.
+    """
+    if flow.error is not None:
+        return
     began = flow.response is not None and bool(flow.response.stream)
-    if began or flow.websocket is not None or flow.error is not None:
+    if began or flow.websocket is not None:
         close(flow.client_conn.id)
         return
     body = refusal.body(session_id=sid, action_id=action_id)

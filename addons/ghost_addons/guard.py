@@ -10,6 +10,7 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import structlog
 from mitmproxy import connection, http, tcp, udp
@@ -23,6 +24,7 @@ from ghost_addons.refusal import Refusal, refusal_of
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
+from ghost_core import ids
 from ghost_core.errors import GhostError
 
 ACTION = "ghost.action"
@@ -42,7 +44,13 @@ def guarded(handler: Handler) -> Handler:
         except asyncio.CancelledError:
             await self.refuse(flow, _failure("cancelled"), None)
         except Exception as error:  # noqa: BLE001  # the guard: whatever fails, nothing passes
-            structlog.get_logger(__name__).error("guard.failed", handler=handler.__name__, error=type(error).__name__)
+            structlog.get_logger(__name__).error(
+                "guard.failed",
+                handler=handler.__name__,
+                error=type(error).__name__,
+                code=getattr(error, "code", ""),
+                place=_place(error),
+            )
             await self.refuse(flow, _failure_of(error), None)
 
     return run
@@ -195,10 +203,11 @@ class Guard:
         session = self.services.sessions.get(attempt.sid)
         if session is None or session.ending:
             attempt = replace(attempt, sid="")  # what concerns no living session, the system enters
+        attempt = replace(attempt, id=attempt.id or ids.action_id())
         receipt = await self.services.refusals.enter(attempt, refusal, ledger)
         if receipt is not None and session is not None:
             self.services.sessions.tell_ticket(attempt.id, refusal, receipt)
-        return Entered(attempt.sid, attempt.id)
+        return Entered(attempt.sid, attempt.id if receipt is not None else "")
 
     def _attempt(self, flow: http.HTTPFlow) -> Attempt:
         """Return what is known of a request that failed before it was judged."""
@@ -253,6 +262,16 @@ _MALFORMED = Refusal(
     stage="authority",
     rule="grammar",
 )
+
+
+def _place(error: BaseException) -> str:
+    """Return file and line where it was raised; never its text, which may repeat what was sent."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return ""
+    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
 
 
 def _failure(code: str) -> Refusal:

@@ -14,10 +14,12 @@ from mitmproxy import http
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import CLIENT_CREDENTIAL_HEADERS, Credential
 from ghost_credentials.decode import supported_accept_encoding
+from ghost_credentials.grammar import folded
 from ghost_credentials.head import Head
 from ghost_credentials.strip import strip
 
 WITHHELD = b"[withheld]"
+_MASKED = frozenset((*CLIENT_CREDENTIAL_HEADERS, b"x-ghost-token"))
 
 
 def head_of(request: http.Request, *, path: str) -> Head:
@@ -35,18 +37,17 @@ def forwarded(
     *,
     credential: Credential | None,
     secret: SecretBytes | None,
-    wire_token: bytes | None,
+    wire_token: bytes,
     websocket: bool = False,
 ) -> Head:
     """Return the head to send: the client's credentials and hop-by-hop headers gone, ours set."""
     keep = credential.replaced if credential is not None else None
     result = strip(head, websocket=websocket, placeholder=keep)
-    encoding = head.get("accept-encoding")
-    if encoding is not None:
-        result = result.with_header("accept-encoding", supported_accept_encoding(encoding))
+    accepted = supported_accept_encoding(head.get("accept-encoding") or b"identity")
+    result = result.with_header("accept-encoding", accepted)
     if credential is not None and secret is not None:
         result = credential.inject(result, secret)
-    if wire_token is not None:
+    if wire_token:
         result = result.with_header("x-ghost-token", wire_token)
     return result
 
@@ -60,6 +61,4 @@ def put(request: http.Request, head: Head) -> None:
 def masked(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
     """Yield the headers as a record may hold them: the client's own credentials are named, not kept."""
     for name, value in headers:
-        lowered = name.lower()
-        secret = lowered in CLIENT_CREDENTIAL_HEADERS or lowered == b"x-ghost-token"
-        yield name, WITHHELD if secret else value
+        yield name, WITHHELD if folded(name) in _MASKED else value

@@ -170,13 +170,18 @@ class Proxy:
             reason=reason,
         )
         self.services.sessions.forget(session)
-        control = self._controls.pop(session.sid, None)
-        if control is not None:
-            # Stopping cuts its clients; the one that asked for this still waits for the answer.
-            asyncio.get_running_loop().call_later(
-                CUT_SECONDS, lambda: self._spawned(control.stop())
-            )
+        self._spawned(self._retire(session.sid))
         return document
+
+    async def _retire(self, sid: str) -> None:
+        """Stop answering for a session, once whoever asked for its end has the answer."""
+        await asyncio.sleep(CUT_SECONDS)
+        await self._stop_control(sid)
+
+    async def _stop_control(self, sid: str) -> None:
+        control = self._controls.pop(sid, None)
+        if control is not None:
+            await control.stop()
 
     async def _settle_calls(self, session: LiveSession, grace_seconds: float) -> None:
         held = {action.client for action in session.calls.values() if not action.flows}
@@ -220,9 +225,10 @@ class Proxy:
                 await delivery.settle(
                     self.services, action, status="failed", ended="aborted", error="proxy.stopped"
                 )
-            control = self._controls.pop(session.sid, None)
-            if control is not None:
-                await control.stop()
+        for task in set(self._beside):
+            task.cancel()
+        for sid in list(self._controls):
+            await self._stop_control(sid)
         await self.services.refusals.flush()
         for session in self.services.sessions.live:
             self.services.sessions.release(session)

@@ -67,6 +67,11 @@ _STATUS = {
     "target.unresolved": 502,
     "body.too_large": 413,
     "body.length": 411,
+    "body.coding": 502,
+    "body.malformed": 502,
+    "body.truncated": 502,
+    "body.expands": 502,
+    "reply.upgrade": 502,
     "request.malformed": 400,
 }
 _STAGE = {
@@ -81,6 +86,7 @@ _STAGE = {
     "ledger": "ledger",
     "database": "ledger",
     "body": "limit",
+    "reply": "limit",
     "request": "authority",
 }
 

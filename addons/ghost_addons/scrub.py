@@ -9,36 +9,55 @@ from mitmproxy import http
 from ghost_addons.action import Action
 from ghost_addons.record import reply_text
 from ghost_core.errors import FailedError
+from ghost_core.secret import SecretBytes
+from ghost_credentials.decode import Limits
 from ghost_credentials.reply import ReplyScrubber
 from ghost_credentials.scrub import Scrubber
 
 _BODILESS = frozenset({204, 304})
+# `ghwire_` as it is, and its whole characters at each place of a base64 group
+_TOKEN_BEGINS = (b"ghwire_", b"Z2h3aXJl", b"dod2lyZV", b"naHdpcmVf", b"676877697265")
 _HOP_BY_HOP = frozenset(
     {b"proxy-connection", b"keep-alive", b"proxy-authenticate", b"proxy-authentication-info", b"alt-svc"}
 )
 
 
-def clean_headers(response: http.Response, scrubber: Scrubber) -> int:
-    """Scrub every reply header and drop those that end at this hop (RFC 9110 §7.6.1); returns the count.
+def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -> None:
+    """Scrub every reply header and drop those that end at this hop (RFC 9110 §7.6.1).
 
     `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy.
     """
-    count = 0
     fields: list[tuple[bytes, bytes]] = []
     for name, value in response.headers.fields:
         if name.lower() in _HOP_BY_HOP:
             continue
-        clean, found = scrubber.clean(value)
-        count += found
-        fields.append((name, clean))
+        fields.append((name, _clean(action, value, scrubber)))
     response.headers = http.Headers(fields)
-    reason, found = scrubber.clean(response.data.reason)
-    response.data.reason = reason
-    return count + found
+    response.data.reason = _clean(action, response.data.reason, scrubber)
 
 
-def open_body(action: Action, response: http.Response, scrubber: Scrubber, *, mode: str) -> None:
-    """Prepare to clean the body by `proxy.scrub`.
+def _clean(action: Action, data: bytes, scrubber: Scrubber) -> bytes:
+    clean, found = scrubber.clean(data)
+    action.scrubbed += found
+    return hide_token(action, clean)
+
+
+def hide_token(action: Action, data: bytes) -> bytes:
+    """Take the call's own X-Ghost-Token out of what comes back; it would speak for the agent upstream.
+
+    It is made for one call, so its forms are only worked out where its beginning occurs.
+    """
+    if not action.wire_token or not any(form in data for form in _TOKEN_BEGINS):
+        return data
+    clean, found = Scrubber((SecretBytes(action.wire_token),)).clean(data)
+    action.scrubbed += found
+    return clean
+
+
+def open_body(
+    action: Action, response: http.Response, scrubber: Scrubber, *, mode: str, limit: int
+) -> None:
+    """Prepare to clean the body by `proxy.scrub`; a piece may expand to `limit` bytes.
 
     A body in a coding that cannot be undone is refused (FailedError `body.coding`), or under
     `mark` passes as it is and says so in the record. The headers of a reply without a body stay.
@@ -47,7 +66,8 @@ def open_body(action: Action, response: http.Response, scrubber: Scrubber, *, mo
         return
     coding = response.headers.get("content-encoding", "").encode("latin-1")
     try:
-        action.scrub = ReplyScrubber(scrubber, coding or None)
+        limits = Limits(piece_bytes=limit)
+        action.scrub = ReplyScrubber(scrubber, coding or None, limits)
     except FailedError:
         if mode != "mark":
             raise
@@ -63,6 +83,7 @@ def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
     if action.scrub is not None and raw:
         clean = action.scrub.feed(raw) + action.scrub.finish()
         action.scrubbed += action.scrub.count
+        clean = hide_token(action, clean)
     if raw:
         response.raw_content = clean
         response.headers.pop("transfer-encoding", None)
@@ -87,6 +108,7 @@ def streaming(
     engine would leave the client hanging. On an error it closes through `on_error` and lets nothing pass.
     """
     scrub = action.scrub
+    token = Scrubber((SecretBytes(action.wire_token),)).stream() if action.wire_token else None
     broken = False
 
     def relay(chunk: bytes) -> list[bytes]:
@@ -98,6 +120,9 @@ def streaming(
             if scrub is not None:
                 clean = scrub.feed(chunk) if chunk else scrub.finish()
                 action.scrubbed += 0 if chunk else scrub.count
+            if token is not None:
+                clean = token.feed(clean) + (b"" if chunk else token.finish())
+                action.scrubbed += 0 if chunk else token.count
             _account(action, clean, excerpt)
         except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed
             broken = True

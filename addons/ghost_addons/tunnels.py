@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from mitmproxy import http
 
 from ghost_addons import authority
 from ghost_addons.connection import Tunnel
-from ghost_addons.governance import Governance
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal, refusal_of, unauthenticated
 from ghost_addons.services import Services
@@ -100,21 +98,14 @@ async def _pin(services: Services, tunnel: Tunnel) -> None:
     """Resolve once, judge every address, keep the one to dial; without a scope nothing is resolved."""
     try:
         governance = services.governor.in_force(tunnel.session.scopes)
-        if not governance.policy.names_host(tunnel.host, tunnel.port):
-            tunnel.refusal = _unnamed(governance, tunnel)
+        verdict = governance.policy.reachable(Target(tunnel.scheme, tunnel.host, tunnel.port))
+        if not verdict.allow:
+            tunnel.refusal = refusal_of(verdict)
             return
         allowed = governance.settings.proxy.allow_private
         tunnel.address = await resolve(tunnel.host, tunnel.port, allow_private=allowed)
     except GhostError as error:
         tunnel.refusal = refusal_of(error)
-
-
-def _unnamed(governance: Governance, tunnel: Tunnel) -> Refusal:
-    """Return the refusal of a host that no scope names, in the words of the policy."""
-    decision = governance.policy.judge("GET", Target(tunnel.scheme, tunnel.host, tunnel.port))
-    if decision.denial is None:
-        raise DeniedError("the host is in no scope", code="scope.host")
-    return replace(refusal_of(decision.denial), hint=decision.hint)
 
 
 def _attempt(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -161,6 +162,40 @@ def inherited_bundles(inherited: Mapping[str, str] | None = None) -> tuple[Path,
     base = os.environ if inherited is None else inherited
     named = (base.get(name, "") for name in (*BUNDLE_NAMES, "NODE_EXTRA_CA_CERTS"))
     return tuple(dict.fromkeys(Path(name) for name in named if name))
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """How a client in our own environment gets out: the proxy, with the token, and the roots to trust."""
+
+    proxy_url: str = field(repr=False)
+    bundle: Path
+
+    def trust(self) -> ssl.SSLContext:
+        """Return a TLS context that trusts the bundle and nothing else."""
+        return ssl.create_default_context(cafile=self.bundle)
+
+
+def reach(inherited: Mapping[str, str] | None = None) -> Reach:
+    """Return the proxy and the bundle that our own environment names.
+
+    Raises:
+        ConfigError: code `environment.none`, it was not set up for a session.
+    """
+    base = os.environ if inherited is None else inherited
+    url, bundle = base.get(PROXY_NAMES[0]), base.get(BUNDLE_NAMES[0])
+    if not base.get("GHOST_SESSION_ID") or not url or not bundle:
+        raise ConfigError(
+            "environment: no session's proxy in it",
+            code="environment.none",
+            hint='eval "$(ghost possess --env --session-id ID)"',
+        )
+    return Reach(url, Path(bundle))
+
+
+def variable(name: str) -> str | None:
+    """Return one variable of our own environment, such as the stand-in that an agent holds."""
+    return os.environ.get(name)
 
 
 def _refuse_clashes(names: Iterable[str], taken: set[str]) -> None:

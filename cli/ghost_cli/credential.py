@@ -1,4 +1,4 @@
-"""`ghost credential`: put secrets into the vault, list what there is, take them out; no value is ever shown."""
+"""`ghost credential`: put secrets into the vault, list them, take them out; no value is ever shown."""
 
 from __future__ import annotations
 

@@ -17,6 +17,8 @@ from typing import TextIO
 from ghost_core.errors import GhostError
 
 ERROR_SCHEMA = "ghost/error/v1"
+WARNING_SCHEMA = "ghost/warning/v1"
+NOTE_SCHEMA = "ghost/note/v1"
 
 # C0 but tab and line feed, DEL, C1, direction marks and overrides, line separators, BOM.
 _UNSAFE = re.compile(
@@ -63,7 +65,7 @@ def lines(*texts: str) -> None:
 def event(document: Mapping[str, object], text: str) -> None:
     """Print one item of a stream: a line of JSON with `--json`, else the text; flushed at once."""
     if options().json:
-        _write(sys.stdout, _json(document, indent=None) + "\n")
+        _write(sys.stdout, _json(document) + "\n")
     else:
         lines(text)
     sys.stdout.flush()
@@ -81,14 +83,19 @@ def raw(data: bytes) -> None:
 
 
 def note(text: str) -> None:
-    """Say something beside the result, on stderr; silent with `--quiet`."""
+    """Say something beside the result, on stderr; silent with `--quiet`, a JSON line with `--json`."""
     if not options().quiet:
-        _write(sys.stderr, neutral(text) + "\n")
+        _beside(NOTE_SCHEMA, text, text)
 
 
 def warn(text: str) -> None:
-    """Warn on stderr, `--quiet` or not."""
-    _write(sys.stderr, f"warning: {neutral(text)}\n")
+    """Warn on stderr, `--quiet` or not; a JSON line with `--json`."""
+    _beside(WARNING_SCHEMA, text, f"warning: {text}")
+
+
+def _beside(schema: str, message: str, shown: str) -> None:
+    line = _json({"schema": schema, "message": message}) if options().json else neutral(shown)
+    _write(sys.stderr, line + "\n")
 
 
 def failure(error: GhostError) -> None:
@@ -101,7 +108,7 @@ def failure(error: GhostError) -> None:
             "hint": error.hint,
             "exit_code": error.exit_code,
         }
-        _write(sys.stderr, _json(document, indent=None) + "\n")
+        _write(sys.stderr, _json(document) + "\n")
         return
     _write(sys.stderr, f"ghost: {neutral(error.message)}\n")
     if error.hint:
@@ -118,7 +125,7 @@ def _escape(character: str) -> str:
     return f"\\x{number:02x}" if number < 0x100 else f"\\u{number:04x}"
 
 
-def _json(document: Mapping[str, object], *, indent: int | None) -> str:
+def _json(document: Mapping[str, object], *, indent: int | None = None) -> str:
     text = json.dumps(document, indent=indent, ensure_ascii=False)
     # Inside JSON the same characters have an escape that means the same value.
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)

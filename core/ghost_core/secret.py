@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from typing import NoReturn
+from typing import NoReturn, override
 
 
 class SecretBytes:
@@ -29,6 +29,7 @@ class SecretBytes:
     def __bool__(self) -> bool:
         return bool(self._buffer)
 
+    @override
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SecretBytes):
             return NotImplemented
@@ -36,8 +37,10 @@ class SecretBytes:
 
     __hash__ = None  # type: ignore[assignment]  # a secret is no dictionary name
 
+    @override
     def __repr__(self) -> str:
         return "SecretBytes(…)"
 
+    @override
     def __reduce__(self) -> NoReturn:
         raise TypeError("a secret cannot be pickled or copied")

@@ -59,7 +59,7 @@ def _nearest(steps: tuple[str, ...]) -> str:
     near = difflib.get_close_matches(steps[-1], names, n=1, cutoff=0.5)
     if near:
         return f", nearest is {'.'.join((*steps[:-1], near[0]))!r}"
-    return f", expected one of {', '.join(names)}" if names else ""
+    return f", expected one of {', '.join(names)}"
 
 
 def _names_beside(steps: tuple[str, ...]) -> list[str]:
@@ -68,10 +68,7 @@ def _names_beside(steps: tuple[str, ...]) -> list[str]:
     for step in steps[:-1]:
         # A step that is no field is a name of the user's or a position: the table stays the same.
         if step in model.model_fields:
-            below = _model_in(model.model_fields[step].annotation)
-            if below is None:
-                return []
-            model = below
+            model = _model_in(model.model_fields[step].annotation) or model
     return sorted(model.model_fields)
 
 

@@ -34,7 +34,7 @@ class Fingerprint:
         """Return the SHA-256 of what is in force now, as hex; raises OSError, ConfigError."""
         found = {
             **self._fixed,
-            "hooks": {name: self._hash_of(name) for name in self._hooks.names()},
+            "hooks": {name: self._hash_of(name) for name in self._hooks.listing().names},
             "rule_files": {
                 name: hashlib.sha256(data).hexdigest() for name, data in self._rules.texts().items()
             },

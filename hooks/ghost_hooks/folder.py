@@ -20,6 +20,7 @@ _IGNORED = ("~", ".bak", ".swp")
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
 # A folder that changed this recently may change again within the same time stamp.
 _SETTLED_NS = 200_000_000
+_CALLS_LIMIT = 4096
 
 
 class UnsafeError(Exception):
@@ -52,64 +53,81 @@ class Content:
     executable: bool
 
 
+class Listing:
+    """The files of a hook folder at one moment; `problem` says why it may not be trusted."""
+
+    __slots__ = ("_found", "folder", "names", "problem")
+
+    def __init__(self, folder: Path, names: tuple[str, ...] = (), problem: str = "") -> None:
+        self.folder = folder
+        self.names = names
+        self.problem = problem
+        self._found: dict[tuple[str, str, Stage], tuple[Hook, ...]] = {}
+
+    def find(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
+        """Return the files for a call: the action's, the tool's, everybody's.
+
+        A folder that others may write answers with one hook that refuses.
+        """
+        key = (tool, action, stage)
+        hooks = self._found.get(key)
+        if hooks is None:
+            hooks = self._matching(tool, action, stage)
+            if len(self._found) < _CALLS_LIMIT:
+                self._found[key] = hooks
+        return hooks
+
+    def _matching(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
+        if self.problem:
+            problem = f"hook folder {self.problem}"
+            return (Hook(self.folder, self.folder, problem=problem),)
+        tool, action = _ODD.sub("_", tool), _ODD.sub("_", action)
+        stems = (f"{tool}_{action}_{stage}", f"{tool}_{stage}", f"_{stage}")
+        chosen = [
+            name
+            for stem in stems
+            for name in self.names
+            if name == stem or name.startswith(f"{stem}.")
+        ]
+        return tuple(Hook(self.folder / name, self.folder) for name in dict.fromkeys(chosen))
+
+
 class HookFolder:
     """Finds hook files by name; the listing is kept until the folder changes."""
 
     def __init__(self, folder: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
         self.folder = folder
         self._now_ns = now_ns
-        self._seen: tuple[int, int, int, int] | None = None
-        self._names: tuple[str, ...] = ()
-        self._found: dict[tuple[str, str, Stage], tuple[Hook, ...]] = {}
+        self._seen: tuple[int, ...] = ()
+        self._listing = Listing(folder)
 
-    def find(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
-        """Return the files for a call: the action's, the tool's, everybody's; OSError if unreadable.
-
-        A folder that others may write answers with one hook that refuses.
-        """
+    def listing(self) -> Listing:
+        """Return the folder as it is now; one that does not exist is empty. Raises OSError."""
         try:
             found = self.folder.stat()
         except (FileNotFoundError, NotADirectoryError):
-            return ()
-        problem = _problem(found)
-        if problem:
-            return (Hook(self.folder, self.folder, problem=f"hook folder {problem}"),)
-        self._refresh(found)
-        key = (tool, action, stage)
-        hooks = self._found.get(key)
-        if hooks is None:
-            hooks = self._found[key] = self._matching(tool, action, stage)
-        return hooks
+            return Listing(self.folder)
+        seen = (
+            found.st_dev,
+            found.st_ino,
+            found.st_mode,
+            found.st_mtime_ns,
+            found.st_ctime_ns,
+        )
+        if seen != self._seen:
+            read_at = self._now_ns()
+            self._listing = Listing(self.folder, self._scan(), _problem(found))
+            settled = read_at - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED_NS
+            self._seen = seen if settled else ()
+        return self._listing
 
-    def names(self) -> tuple[str, ...]:
-        """Return the names of all files that count, sorted."""
-        try:
-            self._refresh(self.folder.stat())
-        except (FileNotFoundError, NotADirectoryError):
-            return ()
-        return self._names
+    def find(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
+        """Return the files that judge a call now; raises OSError for an unreadable folder."""
+        return self.listing().find(tool, action, stage)
 
-    def _refresh(self, found: os.stat_result) -> None:
-        seen = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns)
-        if seen == self._seen:
-            return
-        read_at = self._now_ns()
+    def _scan(self) -> tuple[str, ...]:
         with os.scandir(self.folder) as entries:
-            self._names = tuple(sorted(each.name for each in entries if _counts(each.name)))
-        self._found = {}
-        settled = read_at - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED_NS
-        self._seen = seen if settled else None
-
-    def _matching(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
-        tool, action = _ODD.sub("_", tool), _ODD.sub("_", action)
-        stems = (f"{tool}_{action}_{stage}", f"{tool}_{stage}", f"_{stage}")
-        chosen = [
-            name
-            for stem in stems
-            for name in self._names
-            if name == stem or name.startswith(f"{stem}.")
-        ]
-        return tuple(Hook(self.folder / name, self.folder) for name in dict.fromkeys(chosen))
+            return tuple(sorted(each.name for each in entries if _counts(each.name)))
 
 
 def read(hook: Hook) -> Content:

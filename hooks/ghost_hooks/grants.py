@@ -57,10 +57,11 @@ class Grant:
         limited = limits is not None and (limits.sum is not None or limits.bytes is not None)
         return self.request_schema is not None or limited
 
-    @property
-    def usable(self) -> bool:
-        """Whether any scope allows it somewhere; the others only show what a request is."""
-        return bool(self.scope or self.allowances)
+    def reaches(self, host: str) -> bool:
+        """Tell whether any scope allows it on the host; the others only show what a request is."""
+        return bool(self.scope) or any(
+            each.host is None or each.host.allows(host) for each in self.allowances
+        )
 
     def match(self, method: str, target: Target) -> bool:
         """Tell whether method and path are of this grant."""
@@ -68,7 +69,7 @@ class Grant:
 
     def allowed(self, name: str, host: str) -> str | None:
         """Return the scope that allows the action on the host."""
-        if not self.tool:
+        if self.scope:
             return self.scope
         found = (each.text for each in self.allowances if each.match(name, host))
         return next(found, None)
@@ -107,11 +108,16 @@ class Grants:
         return cls(_frozen(exact), _frozen(below))
 
     def at(self, scheme: str, host: str, port: int) -> tuple[Grant, ...]:
-        """Return the grants of a host; empty if no scope names it."""
+        """Return the grants that may apply to a host."""
         found = self.exact.get((scheme, port, host))
         if found is not None:
             return found
         return self.below.get((scheme, port, host.partition(".")[2]), ())
+
+    def reaching(self, target: Target) -> list[Grant]:
+        """Return the grants that allow something at the target's scheme, host and port."""
+        named = self.at(target.scheme, target.host, target.port)
+        return [grant for grant in named if grant.reaches(target.host)]
 
     def find(
         self, method: str, target: Target, *, wanted: tuple[str, str] | None = None

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from ghost_core.settings import Settings
 from ghost_hooks.decision import Decision
 from ghost_hooks.fingerprint import Fingerprint
+from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
 from ghost_hooks.pattern import is_method
@@ -18,6 +19,8 @@ from ghost_hooks.scope import Scope, split
 from ghost_hooks.target import Target
 from ghost_hooks.tools import Catalogue
 
+RULES = "rules"
+STAGES: tuple[Stage, Stage] = ("pre", "post")
 _NAMED_LIMIT = 5
 
 
@@ -33,7 +36,7 @@ class Policy:
         self.runner = HookRunner(settings.hooks.dir, settings.hooks.timeout_seconds)
         self._grants = Grants.compile(self.catalogue, self.scopes)
         self._rules = from_settings(settings.rules)
-        self._folder = RuleFolder(settings.hooks.dir / "rules")
+        self._folder = RuleFolder(settings.hooks.dir / RULES)
         self._folder.current()
         self._fingerprint = Fingerprint(
             settings,
@@ -48,13 +51,9 @@ class Policy:
         """SHA-256 (hex) of the policy in force now, hook files included."""
         return self._fingerprint.hex()
 
-    def names_host(self, host: str, port: int) -> bool:
-        """Tell whether any scope names the canonical host on this port, over https or http."""
-        return any(self._grants.at(scheme, host, port) for scheme in ("https", "http"))
-
     def reachable(self, target: Target) -> Verdict:
         """Judge scheme, host and port alone, before a tunnel is opened; path and query do not count."""
-        if self._grants.at(target.scheme, target.host, target.port):
+        if self._grants.reaching(target):
             return Verdict.yes("scope", "host")
         return _unnamed(target)
 
@@ -109,49 +108,41 @@ class Policy:
         grant = self._grants.find(method, target, wanted=wanted)
         if grant is None:
             return self._uncovered(method, target, wanted)
-        tool, action = grant.tool or target.host, grant.action or method
-        matching = [
-            rule
-            for rules in (self._rules, self._folder.current())
-            for rule in rules
-            if rule.match(method, target, tool, action)
-        ]
+        name = (grant.tool or target.host, grant.action or method)
+        listing = self.runner.folder.listing()
+        rules = self._rules
+        if RULES in listing.names:
+            rules += self._folder.current()
+        matching = self._matching(rules, method, target, name) if rules else ()
         for rule in matching:
             if rule.condition is None:
                 hint = f"a human can change rule {rule.name}"
                 return _refused(rule.refusal(), method, target, hint)
-        return self._allowed(grant, tool, action, tuple(matching))
+        return _allowed(grant, name, listing, matching)
 
-    def _allowed(
-        self, grant: Grant, tool: str, action: str, conditional: tuple[Rule, ...]
-    ) -> Decision:
-        hooked = bool(self.runner.folder.find(tool, action, "pre"))
-        return Decision(
-            (Verdict.yes("scope", grant.scope),),
-            allowed=True,
-            tool=tool,
-            action=action,
-            credential=grant.credential,
-            needs_body=hooked or bool(conditional) or grant.reads_body,
-            needs_reply=grant.response_schema is not None
-            or bool(self.runner.folder.find(tool, action, "post")),
-            ghost_token=grant.ghost_token,
-            raw=not grant.tool,
-            grant=grant,
-            conditional=conditional,
+    def _matching(
+        self, rules: Sequence[Rule], method: str, target: Target, name: tuple[str, str]
+    ) -> tuple[Rule, ...]:
+        """Return the rules about a call; one that names a tool holds however the call is allowed."""
+        names = [name]
+        if any(rule.named for rule in rules):
+            known = self.catalogue.match(method, target)
+            names += [(tool, action or method) for tool, action in known]
+        return tuple(
+            rule for rule in rules if any(rule.match(method, target, *each) for each in names)
         )
 
     def _uncovered(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
         """Refuse, and say what would be allowed and how a human grants the rest."""
-        named = self._grants.at(target.scheme, target.host, target.port)
+        named = self._grants.reaching(target)
         known = self.catalogue.match(method, target) if wanted is None else [wanted]
         tools = [f"{tool}:{action}" if self._has(tool, action) else tool for tool, action in known]
         tools.append(f"{method} {target.scheme}://{target.authority}{target.path}")
         hint = f"a human can grant it: ghost spawn --scope {shlex.quote(tools[0])}"
         if not named:
             return _refused(_unnamed(target), method, target, hint)
-        shown = list(dict.fromkeys(_shown(grant) for grant in named if grant.usable))
-        listed = ", ".join(shown[:_NAMED_LIMIT]) or "nothing"
+        shown = list(dict.fromkeys(_shown(grant) for grant in named))
+        listed = ", ".join(shown[:_NAMED_LIMIT])
         reason = (
             f"{method} on this path of {target.authority} is in no scope; allowed there: {listed}"
         )
@@ -160,6 +151,25 @@ class Policy:
 
     def _has(self, tool: str, action: str | None) -> bool:
         return action in self.catalogue.actions.get(tool, {})
+
+
+def _allowed(
+    grant: Grant, name: tuple[str, str], listing: Listing, conditional: tuple[Rule, ...]
+) -> Decision:
+    before, after = (bool(listing.find(*name, stage)) for stage in STAGES)
+    return Decision(
+        (Verdict.yes("scope", grant.scope),),
+        allowed=True,
+        tool=name[0],
+        action=name[1],
+        credential=grant.credential,
+        needs_body=before or bool(conditional) or grant.reads_body,
+        needs_reply=after or grant.response_schema is not None,
+        ghost_token=grant.ghost_token,
+        raw=not grant.tool,
+        grant=grant,
+        conditional=conditional,
+    )
 
 
 def _unnamed(target: Target) -> Verdict:

@@ -55,6 +55,11 @@ class Rule:
         except (UsageError, ConfigError) as error:
             raise ConfigError(f"{name}: {error.message}", code="rule.malformed") from error
 
+    @property
+    def named(self) -> bool:
+        """Whether it is about some tools or actions only."""
+        return self.tool is not None or self.action is not None
+
     def match(self, method: str, target: Target, tool: str, action: str) -> bool:
         """Tell whether the rule is about this call, its condition aside."""
         return (

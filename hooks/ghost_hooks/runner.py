@@ -76,6 +76,8 @@ class HookRunner:
             argv, stdin=data, folder=hook.root, timeout_seconds=self.timeout_seconds
         )
         verdict = _read(hook, finished)
+        if verdict.allow and hook.path.suffix == ".py" and not finished.output:
+            verdict = _failed(hook, "ended before it gave a verdict", code="hook.output")
         if not _unchanged(hook, content):
             verdict = _failed(hook, "changed while it ran", code="hook.changed")
         return replace(verdict, exit=finished.exit, ms=finished.ms)
@@ -122,8 +124,8 @@ def _said(output: bytes) -> dict[str, Any] | None:
         found = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    known = isinstance(found, dict) and found.get("verdict", "allow") in {"allow", *_PAST}
-    return found if known else None
+    outcome = found.get("verdict", "allow")
+    return found if isinstance(outcome, str) and outcome in {"allow", *_PAST} else None
 
 
 def _labels(said: object) -> tuple[str, ...]:

@@ -182,7 +182,7 @@ def _filled(template: str, params: Mapping[str, object]) -> tuple[str, dict[str,
     if "*" in template:
         raise UsageError(f"path {template!r}: is a pattern, expected {{name}} in place of *")
     names = _TEMPLATE.findall(template)
-    missing = [name for name in names if params.get(name) in {None, ""}] if names else []
+    missing = [name for name in names if params.get(name) is None or params[name] == ""]
     if missing:
         raise UsageError(
             f"path {template!r}: expected parameter {missing[0]!r}", code="act.missing"

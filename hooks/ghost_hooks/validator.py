@@ -24,7 +24,7 @@ def main(path: str, expected: str, *, stdin: BinaryIO, stdout: BinaryIO) -> int:
         return 2
     try:
         answer = _answer(_call(_load(source, path), json.load(stdin)))
-    except Exception as error:  # noqa: BLE001  # whatever a validator raises is its refusal
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it raises is a refusal
         answer = {"verdict": "deny", "reason": str(error) or type(error).__name__}
     stdout.write(json.dumps(answer).encode())
     return 0 if answer["verdict"] == "allow" else 1

@@ -57,7 +57,7 @@ class Clause:
             case "exist":
                 return True
             case "in" | "==":
-                return any(_equal(value, literal) for literal in self.literals)
+                return _among(value, self.literals)
             case "!=":
                 return not _equal(value, self.literals[0])
             case other:
@@ -171,7 +171,23 @@ def _number(value: object) -> Decimal:
     raise UndecidableError("is no number")
 
 
+def _among(value: object, literals: tuple[Literal, ...]) -> bool:
+    """Tell whether one literal equals; one of another kind leaves it open only if none does."""
+    undecided: UndecidableError | None = None
+    for literal in literals:
+        try:
+            if _equal(value, literal):
+                return True
+        except UndecidableError as error:
+            undecided = error
+    if undecided is not None:
+        raise undecided
+    return False
+
+
 def _equal(value: object, literal: Literal) -> bool:
+    if value is None or literal is None:
+        return value is literal
     match literal:
         case bool():
             found = _TRUTH.get(value, value) if isinstance(value, str) else value
@@ -179,10 +195,8 @@ def _equal(value: object, literal: Literal) -> bool:
                 raise UndecidableError("is no truth value")
             return found is literal
         case Decimal():
-            return value is not None and _number(value) == literal
-        case None:
-            return value is None
+            return _number(value) == literal
         case str():
-            if value is not None and not isinstance(value, str):
+            if not isinstance(value, str):
                 raise UndecidableError("is no text")
             return value == literal

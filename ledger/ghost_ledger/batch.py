@@ -30,10 +30,6 @@ _ENTRIES: Final = (
 _PAYLOADS: Final = (
     "entry_idx", "field", "salt", "commitment", "data", "size", "truncated", "media",
 )  # fmt: skip
-_HEAD: Final = sa.text(
-    "UPDATE log_head SET size = :size, frontier = :frontier, last_ts = :last_ts"
-    " WHERE origin = :origin"
-)
 _LEAVES: Final = sa.text("SELECT leaf_hash FROM entries WHERE sid = :sid ORDER BY seq")
 
 
@@ -111,13 +107,12 @@ class Batch:
         if size == self._written:
             return
         tiles.write_full(self.connection, old_size=self._written, new_size=size)
-        head = {
+        head: dict[str, object] = {
             "size": size,
             "frontier": self.state.frontier.encode(),
             "last_ts": self.state.last_ts,
-            "origin": self.state.origin,
         }
-        self.connection.execute(_HEAD, head)
+        rows.update_head(self.connection, origin=self.state.origin, values=head)
 
     def _append(self, draft: Draft) -> Receipt:
         signer = self.signers.get(draft.sid)

@@ -183,6 +183,7 @@ STATUS = Integer(100, 599)
 NAME = Text(256)
 WORD = Text(64)
 REASON = Text(300)
+RULE = Text(1024)
 
 COMMON = (
     Field("v", Integer(1)),
@@ -212,7 +213,7 @@ _VERDICTS = Field(
         Record(
             (
                 Field("by", NAME),
-                Field("rule", NAME),
+                Field("rule", RULE),
                 Field("verdict", Choice(("allow", "deny", "flag", "quarantine"))),
                 _may("hash", HASH),
                 _may("exit", Integer(-(2**31), 2**31 - 1)),
@@ -317,7 +318,7 @@ _TYPES = (
         Field("code", STATUS),
         Field("error", NAME),
         Field("stage", Choice(_STAGES)),
-        Field("rule", NAME),
+        Field("rule", RULE),
         _VERDICTS,
         _may("params", HASH),
         _may("count", COUNT),
@@ -367,7 +368,7 @@ _TYPES = (
         Field("action", NAME),
         Field("method", WORD),
         Field("host", NAME),
-        Field("rule", NAME),
+        Field("rule", RULE),
         _may("params", HASH),
         _may("expires_at", COUNT),
     ),

@@ -31,7 +31,8 @@ _sodium: Any = importlib.import_module("nacl._sodium")
 class SecretKey:
     """A signing key in a private, locked page; `wipe` zeroes the page and returns it to the kernel.
 
-    The claim is exactly that: the key buffer was erased. Copies that `seed` revealed, and what the
+    Past the limit of locked memory (RLIMIT_MEMLOCK) `locked` is false and the key works all the same.
+    The claim of `wipe` is exactly that: the key buffer was erased. Copies that `seed` revealed, and what the
     C library left in registers, are out of reach.
     """
 

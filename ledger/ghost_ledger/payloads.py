@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Final
 
 import sqlalchemy as sa
@@ -24,11 +25,12 @@ _NEW_KEY: Final = sa.text("INSERT INTO payload_keys (sid, sealed) VALUES (:sid, 
 class DataKeys:
     """The opened data keys of sessions; created on the first payload, erased for good with the row."""
 
-    __slots__ = ("_opened", "_vault_key")
+    __slots__ = ("_lock", "_opened", "_vault_key")
 
     def __init__(self, vault_key: SecretBytes) -> None:
         self._vault_key = vault_key
         self._opened: dict[str, SecretBytes] = {}
+        self._lock = threading.Lock()  # a key must not be wiped between finding and using it
 
     def find(self, connection: Connection, sid: str) -> bytes | None:
         """Return the session's key, or None where it has none (any more)."""
@@ -37,19 +39,21 @@ class DataKeys:
 
     def obtain(self, connection: Connection, sid: str) -> bytes:
         """Return the session's key; create it within this transaction if there is none."""
-        known = self._opened.get(sid)
-        if known is None:
-            found = self.find(connection, sid)
-            known = self._create(connection, sid) if found is None else SecretBytes(found)
-            self._opened[sid] = known
-        return known.reveal()
+        with self._lock:
+            known = self._opened.get(sid)
+            if known is None:
+                found = self.find(connection, sid)
+                known = self._create(connection, sid) if found is None else SecretBytes(found)
+                self._opened[sid] = known
+            return known.reveal()
 
     def forget(self, sid: str | None = None) -> None:
         """Wipe the opened key of a session, or all: after a rollback none can be trusted to exist."""
-        for name in [sid] if sid is not None else list(self._opened):
-            key = self._opened.pop(name, None)
-            if key is not None:
-                key.wipe()
+        with self._lock:
+            for name in [sid] if sid is not None else list(self._opened):
+                key = self._opened.pop(name, None)
+                if key is not None:
+                    key.wipe()
 
     def _create(self, connection: Connection, sid: str) -> SecretBytes:
         key = sealing.new_key()

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Engine
 
 from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
-from ghost_core.errors import NotFoundError
+from ghost_core.errors import GhostError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import chain, entry, identity, note, opening, recovery
 from ghost_ledger.batch import Batch
@@ -74,12 +74,16 @@ class Recorder:
         _migrate(home, url, busy_seconds)
         clock = clock or SystemClock()
         engine = db.engine(url, home=home, busy_seconds=busy_seconds, guarded=GUARDED)
-        state = opening.open_log(engine, home)
+        try:
+            state, vault_key = opening.open_log(engine, home), identity.vault_key(home)
+        except GhostError:
+            engine.dispose()
+            raise
         keeper = HeadKeeper(home, state.origin, opening.database_name(engine))
         writer = Writer(
             engine,
             state=state,
-            keys=DataKeys(identity.vault_key(home)),
+            keys=DataKeys(vault_key),
             clock=clock,
             linger_us=linger_us,
             stores_payloads=payload_policy != "none",
@@ -87,7 +91,11 @@ class Recorder:
         )
         recorder = cls(home, engine, writer, keeper, clock=clock)
         if state.frontier.size == 0:
-            recorder._begin_log()
+            try:
+                recorder._begin_log()
+            except GhostError:
+                recorder.close()
+                raise
         return recorder
 
     @property

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from ghost_ledger.derivation import KEYS, Change, Kind
 
-__all__ = ["apply", "insert_many"]
+__all__ = ["apply", "insert_many", "update_head"]
 
 _TABLES: Final = tuple(KEYS)  # sessions first: the others refer to it
 _KINDS: Final = tuple(Kind)
@@ -40,6 +40,12 @@ def apply(connection: Connection, changes: Iterable[Change]) -> None:
         connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else rows)
 
 
+def update_head(connection: Connection, *, origin: str, values: dict[str, object]) -> None:
+    """Set columns of the one row of the log."""
+    statement = _update("log_head", "origin", tuple(values), _mark(connection))
+    connection.exec_driver_sql(statement, (*values.values(), origin))
+
+
 def _rank(group: _Group) -> tuple[int, int]:
     return _TABLES.index(group[0]), _KINDS.index(group[1])
 
@@ -56,8 +62,7 @@ def _statement(group: _Group, mark: str) -> str:
             insert = _insert(table, (*columns, key), mark)
             return f"{insert} ON CONFLICT ({key}) DO UPDATE SET {sets}"
         case Kind.UPDATE:
-            sets = ", ".join(f"{name} = {mark}" for name in columns)
-            return f"UPDATE {table} SET {sets} WHERE {key} = {mark}"  # noqa: S608  # our own names
+            return _update(table, key, columns, mark)
         case _:
             assert_never(kind)
 
@@ -66,6 +71,12 @@ def _statement(group: _Group, mark: str) -> str:
 def _insert(table: str, columns: tuple[str, ...], mark: str) -> str:
     names, marks = ", ".join(columns), ", ".join([mark] * len(columns))
     return f"INSERT INTO {table} ({names}) VALUES ({marks})"  # noqa: S608  # our own names
+
+
+@lru_cache(maxsize=256)
+def _update(table: str, key: str, columns: tuple[str, ...], mark: str) -> str:
+    sets = ", ".join(f"{name} = {mark}" for name in columns)
+    return f"UPDATE {table} SET {sets} WHERE {key} = {mark}"  # noqa: S608  # our own names
 
 
 def _mark(connection: Connection) -> str:

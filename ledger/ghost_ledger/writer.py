@@ -191,6 +191,7 @@ class Writer:
             )
         ends = self._ends
         if found != self._state:
+            _check_moved(self._state, found)
             self._state, ends = found, {}
         return Batch(
             connection,
@@ -212,6 +213,19 @@ class Writer:
                 return
             if call is not None and call.future.set_running_or_notify_cancel():
                 call.future.set_exception(_closed())
+
+
+def _check_moved(known: LogState, found: LogState) -> None:
+    """Refuse a log that another process did not continue but replaced, while we had it open."""
+    if found.frontier.size <= known.frontier.size:
+        sizes = known.frontier.size, found.frontier.size
+        roots = known.frontier.root().hex(), found.frontier.root().hex()
+        raise IntegrityError(
+            f"log {known.origin}: expected to continue size {sizes[0]} root {roots[0]}, "
+            f"found size {sizes[1]} root {roots[1]}",
+            code="ledger.rollback",
+            hint="ghost ledger verify",
+        )
 
 
 def _perform(batch: Batch, call: _Call) -> _Outcome:

@@ -142,7 +142,8 @@ def _notices(action: Document) -> tuple[Notice, ...]:
     denial = action["denial"]
     if denial:
         said = denial["message"] or denial["error"]
-        answer = f"Refused by {denial['stage']}: {said}. Rule: {denial['rule'] or '—'}."
+        rule = "" if denial["rule"] in {None, "", said} else f" Rule: {denial['rule']}."
+        answer = f"Refused by {denial['stage']}: {said}.{rule}"
         code = f" The agent was answered {denial['code']}." if denial["code"] else ""
         found.append(Notice(text.BAD, answer + code, denial["hint"] or ""))
     if action["status"] == "failed":
@@ -160,12 +161,14 @@ def _notices(action: Document) -> tuple[Notice, ...]:
     if action["ended"] == "aborted":
         found.append(Notice(text.WARN, "The reply was cut before its end."))
     if action["scrubbed"]:
-        found.append(
-            Notice(
-                text.WARN, f"The reply held {action['scrubbed']} known secrets; they were masked."
-            )
-        )
+        found.append(Notice(text.WARN, _masked(action["scrubbed"])))
     return tuple(found)
+
+
+def _masked(count: int) -> str:
+    if count == 1:
+        return "The reply held a known secret; it was masked."
+    return f"The reply held known secrets at {count} places; they were masked."
 
 
 def _step(verdict: Document) -> Step:
@@ -266,4 +269,5 @@ def _proof(action: Document) -> tuple[tuple[str, object], ...]:
         ("Entry", action["entry_hash"]),
         ("Signature", action["signature"]),
         ("Policy", action["policy_hash"]),
+        *((f"Salt of {item['field']}", item["salt"]) for item in action.get("disclosures", ())),
     )

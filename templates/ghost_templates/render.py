@@ -33,7 +33,7 @@ def page(view: Document) -> str:
     many = "sessions" in view
     views: Sequence[Document] = view["sessions"] if many else [view]
     sessions = [session.prepare(one, number=number) for number, one in enumerate(views)]
-    index = Index(_sentence(sessions)) if many else None
+    index = Index(_sentence(sessions, view.get("log"))) if many else None
     body = {"sessions": sessions, "index": index, "excerpts": any(map(_has_excerpts, views))}
     first = _render(marked=False, **body)
     return _render(marked=True, **body) if text.is_marked(first) else first
@@ -50,7 +50,12 @@ def _has_excerpts(view: Document) -> bool:
     return any(action.get("request") or action.get("response") for action in view["actions"])
 
 
-def _sentence(sessions: Sequence[session.Session]) -> str:
+def _sentence(sessions: Sequence[session.Session], log: Document | None) -> str:
+    if log and len(set(log.values())) > 1:
+        return (
+            f"Entries are missing: the log speaks of {max(log.values())}, there are"
+            f" {log['entries']}. Do not rely on this history."
+        )
     verified = sum(one.verdict.mark == text.GOOD for one in sessions)
     if verified == len(sessions):
         return "All of them are verified." if sessions else "There is nothing to show yet."

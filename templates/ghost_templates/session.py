@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ type Document = Mapping[str, Any]  # a JSON view: its values are whatever JSON a
 
 _STATES = {"valid": text.GOOD, "invalid": text.BAD, "incomplete": text.WARN, "absent": text.NONE}
 _ORDER = {"invalid": 0, "incomplete": 1, "valid": 2, "absent": 3}
+# A whole digest in a sentence helps nobody; it stands in full at the end of the page.
+_HASH = re.compile(r"\b([0-9a-f]{16})[0-9a-f]{48,}\b")
 _REASONS = {
     "evaporate": "evaporated",
     "ttl": "its time ran out",
@@ -140,7 +143,7 @@ def _axes(view: Document) -> tuple[Axis, ...]:
             _STATES.get(axis["state"], text.OPEN),
             axis["state"],
             words.axis_sentence(name, axis["state"]),
-            axis["detail"] or "",
+            _HASH.sub(r"\1…", axis["detail"] or ""),
         )
         for name, axis in view["verdict"]["axes"].items()
     ]

@@ -79,11 +79,12 @@ def _named(text: str) -> Markup:
 
 
 def _deceptive(text: str) -> frozenset[int]:
-    """Return the places of letters that imitate Latin inside a word that also has Latin letters."""
+    """Return where letters imitate Latin: in a word that also has Latin ones, or in a host name."""
     places: set[int] = set()
+    is_name = "." in text and not any(character.isspace() for character in text)
     for word in _WORD.finditer(text):
         foreign = [at for at in range(*word.span()) if _imitates(text[at])]
-        if foreign and (len(foreign) < len(word.group()) or text.count(".") > 0):
+        if foreign and (is_name or len(foreign) < len(word.group())):
             places.update(foreign)
     return frozenset(places)
 

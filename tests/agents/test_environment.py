@@ -20,7 +20,7 @@ class Credential:
     placeholder: str | None = None
 
 
-def made(**more):
+def made(**more: object):
     return block(
         proxy_url=URL,
         session_id="gh_0123",
@@ -31,7 +31,7 @@ def made(**more):
     )
 
 
-def test_every_client_of_the_matrix_finds_its_own_name():
+def test_every_client_of_the_matrix_finds_its_own_name() -> None:
     assert dict(made().values) == {
         "GHOST_SESSION_ID": "gh_0123",
         "HTTPS_PROXY": URL,
@@ -61,28 +61,36 @@ def test_every_client_of_the_matrix_finds_its_own_name():
     assert made().unset == ("SSL_CERT_DIR", "SSLKEYLOGFILE")
 
 
-def test_no_name_is_set_twice_or_set_and_removed():
+def test_no_name_is_set_twice_or_set_and_removed() -> None:
     names = [name for name, _ in made(java=JavaTrust(Path("/t.p12"), "x")).values]
     assert len(names) == len(set(names))
     assert not set(names) & set(made().unset)
 
 
-def test_an_inherited_exception_list_does_not_go_around_the_proxy():
-    inherited = {"NO_PROXY": "*", "no_proxy": "*", "SSL_CERT_DIR": "/x", "SSLKEYLOGFILE": "/k", "A": "1"}
+def test_an_inherited_exception_list_does_not_go_around_the_proxy() -> None:
+    inherited = {
+        "NO_PROXY": "*",
+        "no_proxy": "*",
+        "SSL_CERT_DIR": "/x",
+        "SSLKEYLOGFILE": "/k",
+        "A": "1",
+    }
     child = made().over(inherited)
     assert (child["NO_PROXY"], child["no_proxy"], child["A"]) == ("", "", "1")
     assert "SSL_CERT_DIR" not in child
     assert "SSLKEYLOGFILE" not in child
 
 
-def test_an_exception_list_that_the_user_gives_is_kept():
+def test_an_exception_list_that_the_user_gives_is_kept() -> None:
     child = dict(made(no_proxy="intranet.example").values)
     assert child["NO_PROXY"] == child["no_proxy"] == "intranet.example"
 
 
-def test_java_is_told_only_on_request():
+def test_java_is_told_only_on_request() -> None:
     assert "JAVA_TOOL_OPTIONS" not in dict(made().values)
-    options = dict(made(java=JavaTrust(Path("/my store/t.p12"), "changeit")).values)["JAVA_TOOL_OPTIONS"]
+    options = dict(made(java=JavaTrust(Path("/my store/t.p12"), "changeit")).values)[
+        "JAVA_TOOL_OPTIONS"
+    ]
     assert options == (
         "-Dhttps.proxyHost=localhost -Dhttps.proxyPort=9999"
         ' "-Djavax.net.ssl.trustStore=/my store/t.p12"'
@@ -91,12 +99,14 @@ def test_java_is_told_only_on_request():
     assert "ghtoken_" not in options
 
 
-def test_a_path_that_java_cannot_take_is_refused():
+def test_a_path_that_java_cannot_take_is_refused() -> None:
     with pytest.raises(ConfigError):
         made(java=JavaTrust(Path("""/a "b' c"""), "x"))
 
 
-def test_the_agent_holds_a_stand_in_where_our_environment_holds_the_secret(monkeypatch):
+def test_the_agent_holds_a_stand_in_where_our_environment_holds_the_secret(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("STRIPE_API_KEY", "sk_live_real")
     held = placeholders(
         {
@@ -111,30 +121,35 @@ def test_the_agent_holds_a_stand_in_where_our_environment_holds_the_secret(monke
 
 
 @pytest.mark.parametrize("name", ["HTTPS_PROXY", "no_proxy", "SSLKEYLOGFILE", "GHOST_SESSION_ID"])
-def test_a_credential_cannot_take_a_name_that_the_block_needs(name):
+def test_a_credential_cannot_take_a_name_that_the_block_needs(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         made(placeholders={name: "x"})
     assert caught.value.code == "environment.clash"
 
 
 @pytest.mark.parametrize("name", ["", "A B", "A=B", "1A", "A;rm", "A\n"])
-def test_a_name_that_is_no_variable_is_refused(name):
+def test_a_name_that_is_no_variable_is_refused(name: str) -> None:
     with pytest.raises(ConfigError) as caught:
         made(placeholders={name: "x"})
     assert caught.value.code == "environment.name"
 
 
-def test_a_shown_block_does_not_show_the_token():
+def test_a_shown_block_does_not_show_the_token() -> None:
     assert "ghtoken_" not in repr(made())
     assert "ghtoken_" not in str(Environment((("A", "ghtoken_x"),)))
 
 
-def test_wget_reads_the_bundle_from_its_own_file():
+def test_wget_reads_the_bundle_from_its_own_file() -> None:
     assert environment.wgetrc_text(BUNDLE) == f"ca_certificate = {BUNDLE}\n"
     with pytest.raises(ConfigError):
         environment.wgetrc_text(Path("/a\nuse_proxy = off"))
 
 
-def test_the_bundles_that_the_user_had_set_are_named_once():
-    base = {"SSL_CERT_FILE": "/a.pem", "CURL_CA_BUNDLE": "/b.pem", "PIP_CERT": "/a.pem", "AWS_CA_BUNDLE": ""}
+def test_the_bundles_that_the_user_had_set_are_named_once() -> None:
+    base = {
+        "SSL_CERT_FILE": "/a.pem",
+        "CURL_CA_BUNDLE": "/b.pem",
+        "PIP_CERT": "/a.pem",
+        "AWS_CA_BUNDLE": "",
+    }
     assert inherited_bundles(base) == (Path("/a.pem"), Path("/b.pem"))

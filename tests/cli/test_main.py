@@ -110,6 +110,16 @@ def test_the_exit_code_says_what_happened(argv: list[str], code: int) -> None:
     assert main(argv) == code
 
 
+def test_an_interrupt_before_the_command_runs_has_the_same_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_words: list[str]) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules["ghost_cli.main"], "_dispatch", interrupted)
+    assert main(["probe"]) == 130
+
+
 def test_an_error_of_ours_is_text_on_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     main(["probe", "--fail", "ghost"])
     captured = capsys.readouterr()

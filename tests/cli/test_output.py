@@ -51,6 +51,19 @@ def test_notes_go_to_stderr_and_are_silent_when_quiet(capsys: pytest.CaptureFixt
     assert (captured.out, captured.err) == ("", "one\nwarning: three\n")
 
 
+def test_beside_json_everything_on_stderr_is_a_line_of_json(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    output.choose(Options(json=True))
+    output.note("one")
+    output.warn("two")
+    found = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert found == [
+        {"schema": "ghost/note/v1", "message": "one"},
+        {"schema": "ghost/warning/v1", "message": "two"},
+    ]
+
+
 def test_nothing_that_moves_a_terminal_is_sent(capsys: pytest.CaptureFixture[str]) -> None:
     output.lines(BAD)
     output.result({}, BAD)
@@ -64,7 +77,7 @@ def test_nothing_that_moves_a_terminal_is_sent(capsys: pytest.CaptureFixture[str
 
 @given(st.text())
 def test_json_with_neutralised_characters_means_the_same(text: str) -> None:
-    written = output._json({"a": text}, indent=None)
+    written = output._json({"a": text})
     assert json.loads(written) == {"a": text}
     assert output.neutral(written) == written
 

@@ -230,4 +230,4 @@ def _schema(engine: Engine) -> list[tuple[str, str | None]]:
 
 def _count(engine: Engine, table: str) -> object:
     with db.read(engine) as connection:
-        return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()  # noqa: S608
+        return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()

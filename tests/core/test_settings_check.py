@@ -6,6 +6,8 @@ import pytest
 
 from ghost_core.errors import ConfigError
 from ghost_core.settings import load
+from ghost_core.settings_check import _origin
+from ghost_core.settings_sources import Sources
 
 SECRET = "hunter2"
 
@@ -88,3 +90,7 @@ def test_the_origin_of_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.delenv("GHOST_PROXY__PORT")
     with pytest.raises(ConfigError, match="'proxy.port' in command line: "):
         load(overrides={"proxy.port": -1})
+
+
+def test_what_no_source_says_comes_from_the_defaults() -> None:
+    assert _origin(("proxy", "port"), Sources((), ())) == "defaults"

@@ -3,11 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger import bundle, canonical
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle, Consistency, Disclosure
-from hypothesis import given
-from hypothesis import strategies as st
 from support.bundles import Log
 
 HASH = bytes(range(32))
@@ -70,7 +71,9 @@ def test_a_version_is_a_positive_integer(version: Any):
 
 @pytest.mark.parametrize("entries", ["-", [], "one", [1], [""], ["x" * 65_536], {}])
 def test_entries_are_one_or_more_texts(entries: Any):
-    refused(canonical.encode({"v": 1} if entries == "-" else {"v": 1, "entries": entries}, limit=10**6))
+    refused(
+        canonical.encode({"v": 1} if entries == "-" else {"v": 1, "entries": entries}, limit=10**6)
+    )
 
 
 @pytest.mark.parametrize("name", ["seal", "spawn_proof", "seal_proof", "head"])

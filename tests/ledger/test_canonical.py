@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 import rfc8785
-from ghost_core.errors import IntegrityError
-from ghost_ledger import canonical
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ghost_core.errors import IntegrityError
+from ghost_ledger import canonical
 
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,31}", fullmatch=True)
 INTEGERS = st.integers(-(2**53) + 1, 2**53 - 1)
@@ -78,9 +79,7 @@ def test_the_form_is_one_sorted_line():
     assert canonical.encode(value) == expected.encode()
 
 
-@pytest.mark.parametrize(
-    "text", [r'{"a":1,"a":1}', r'{"a":1,"\u0061":2}', r'{"b":{"a":1,"a":2}}']
-)
+@pytest.mark.parametrize("text", [r'{"a":1,"a":1}', r'{"a":1,"\u0061":2}', r'{"b":{"a":1,"a":2}}'])
 def test_a_repeated_name_is_refused_also_in_disguise(text: str):
     refused(text.encode(), "repeats a name")
 

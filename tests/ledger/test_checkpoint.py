@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger import checkpoint
 from ghost_ledger.checkpoint import (
@@ -12,8 +15,6 @@ from ghost_ledger.checkpoint import (
     open_checkpoint,
     parse_checkpoint,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 from support.bundles import ORIGIN, Log
 
 ROOT = bytes(range(32))

@@ -4,10 +4,11 @@ import hashlib
 import hmac
 
 import pytest
-from ghost_core.errors import IntegrityError
-from ghost_ledger.commitment import Commitment, check, commit
 from hypothesis import given
 from hypothesis import strategies as st
+
+from ghost_core.errors import IntegrityError
+from ghost_ledger.commitment import Commitment, check, commit
 
 SALT = bytes(range(32))
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger import canonical, entry
 from ghost_ledger.entry import ENTRY_TYPES, Entry
@@ -60,7 +61,9 @@ def build(type_: str = "session.closed", fields: Any = None, **changes: Any) -> 
     common: dict[str, Any] = {
         "log": ORIGIN, "sid": SID, "seq": 3, "prev": HASH, "ts": 5, "id_": act(1),
     }  # fmt: skip
-    return entry.build(type_, **(common | changes), fields=closed_fields() if fields is None else fields)
+    return entry.build(
+        type_, **(common | changes), fields=closed_fields() if fields is None else fields
+    )
 
 
 def changed(**changes: Any) -> bytes:

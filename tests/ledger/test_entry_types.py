@@ -8,6 +8,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_ledger import entry_types
 from ghost_ledger.entry_types import (
     ENTRY_TYPES,
@@ -21,8 +24,6 @@ from ghost_ledger.entry_types import (
     Text,
     json_schema,
 )
-from hypothesis import given
-from hypothesis import strategies as st
 
 PUBLISHED = Path(__file__).parents[2] / "docs" / "formats" / "entries"
 KINDS = [

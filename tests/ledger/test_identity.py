@@ -59,7 +59,9 @@ def test_a_link_is_not_followed(house: Home, tmp_path: Path):
     assert caught.value.code == "keys.file"
 
 
-@pytest.mark.parametrize(("content", "mode"), [(b"k" * 31, 0o600), (b"k" * 33, 0o600), (b"k" * 32, 0o640)])
+@pytest.mark.parametrize(
+    ("content", "mode"), [(b"k" * 31, 0o600), (b"k" * 33, 0o600), (b"k" * 32, 0o640)]
+)
 def test_a_key_file_of_another_size_or_mode_is_refused(house: Home, content: bytes, mode: int):
     path = house.keys / "vault_key"
     path.write_bytes(content)

@@ -3,10 +3,11 @@ from __future__ import annotations
 import pickle
 
 import pytest
+from nacl.bindings import crypto_core_ed25519_add
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger import keys
 from ghost_ledger.keys import SecretKey
-from nacl.bindings import crypto_core_ed25519_add
 
 # RFC 8032 §7.1, tests 1, 2, 3 and SHA(abc): seed, public key, message, signature.
 RFC_8032 = [

@@ -3,11 +3,12 @@ from __future__ import annotations
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger import note
 from ghost_ledger.note import Line, Vkey, open_note, sign_note, signature_line, split
-from hypothesis import given
-from hypothesis import strategies as st
 from support.bundles import key
 
 # The worked example of C2SP signed-note.
@@ -15,14 +16,14 @@ EXAMPLE_KEY = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv
 EXAMPLE = """This is an example message.
 
 — example.com/foo Uw2QOkn8srV1yJGh2VYRlL1Tnagv1YEq6TfXppzi2ONncAlTgK7Ztg1ERYNZXsYjOBH3mFXmRKuwHjG1Yu72IneyaQM=
-""".encode()  # noqa: E501
+""".encode()
 # The example of Go's note package.
 GO_KEY = "PeterNeumann+c74f20a3+ARpc2QcUPDhMQegwxbzhKqiBfsVkmqq/LDE4izWy10TW"
 GO = """If you think cryptography is the answer to your problem,
 then you don't know what your problem is.
 
 — PeterNeumann x08go/ZJkuBS9UG/SffcvIAQxVBtiFupLLr8pAcElZInNIuGUgYN1FFYC2pZSNXgKvqfqdngotpRZb6KE6RyyBwJnAM=
-""".encode()  # noqa: E501
+""".encode()
 
 NAME = "ghost.test/log"
 KEY = key(1)
@@ -51,7 +52,9 @@ def test_published_examples_verify(vkey: str, example: bytes):
 
 
 def test_a_published_example_with_one_more_letter_does_not_verify():
-    refused(EXAMPLE.replace(b"message", b"messages"), Vkey.parse(EXAMPLE_KEY), code="ledger.signature")
+    refused(
+        EXAMPLE.replace(b"message", b"messages"), Vkey.parse(EXAMPLE_KEY), code="ledger.signature"
+    )
 
 
 @given(st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40))

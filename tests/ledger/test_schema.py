@@ -10,7 +10,7 @@ from ghost_core import db
 from ghost_core.errors import IntegrityError
 from ghost_core.migrations.guards import SQLITE_GUARDS
 from ghost_ledger.schema import check_guards
-from support.ledger import raw, url_of
+from support.ledger import script, url_of
 
 
 def _check(folder: Path) -> None:
@@ -31,7 +31,7 @@ def test_a_migrated_database_has_its_guards(folder: Path):
 
 @pytest.mark.parametrize("name", SQLITE_GUARDS)
 def test_a_missing_guard_is_named(folder: Path, name: str):
-    raw(folder).execute(f"DROP TRIGGER {name}")
+    script(folder, f"DROP TRIGGER {name}")
     with pytest.raises(IntegrityError, match=name) as caught:
         _check(folder)
     assert caught.value.code == "ledger.triggers"
@@ -40,16 +40,18 @@ def test_a_missing_guard_is_named(folder: Path, name: str):
 @pytest.mark.parametrize("name", SQLITE_GUARDS)
 def test_a_guard_that_was_hollowed_out_is_named(folder: Path, name: str):
     event = name.removeprefix("entries_").upper()
-    raw(folder).executescript(
-        f"DROP TRIGGER {name}; CREATE TRIGGER {name} BEFORE {event} ON entries BEGIN SELECT 1; END"
+    script(
+        folder,
+        f"DROP TRIGGER {name}; CREATE TRIGGER {name} BEFORE {event} ON entries BEGIN SELECT 1; END",
     )
     with pytest.raises(IntegrityError, match=name):
         _check(folder)
 
 
 def test_a_foreign_trigger_on_entries_is_named(folder: Path):
-    raw(folder).execute(
-        "CREATE TRIGGER sink BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END"
+    script(
+        folder,
+        "CREATE TRIGGER sink BEFORE INSERT ON entries BEGIN SELECT RAISE(IGNORE); END",
     )
     with pytest.raises(IntegrityError, match="sink"):
         _check(folder)

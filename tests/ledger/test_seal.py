@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger import seal
 from ghost_ledger.checkpoint import head_text, sign_checkpoint

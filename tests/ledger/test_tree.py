@@ -5,11 +5,12 @@ from hashlib import sha256
 from itertools import pairwise
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger import tree
 from ghost_ledger.tree import EMPTY, Frontier, leaf_hash, node_hash, root
-from hypothesis import given
-from hypothesis import strategies as st
 
 # The eight leaves that Certificate Transparency implementations share, and the roots of 1 to 8.
 INPUTS = [
@@ -54,7 +55,7 @@ def test_the_well_known_roots_are_reproduced(size: int):
 
 
 def test_the_root_of_nothing_is_the_hash_of_nothing():
-    assert EMPTY == sha256(b"").digest()
+    assert sha256(b"").digest() == EMPTY
     assert root([]) == Frontier().root() == EMPTY
 
 
@@ -114,7 +115,9 @@ def test_a_changed_leaf_in_the_prefix_breaks_consistency(size: int, data):
 @given(st.integers(2, 70), st.data())
 def test_a_proof_fits_no_other_index_and_no_other_leaf(size: int, data):
     hashes = leaves(size)
-    index, other = data.draw(st.lists(st.integers(0, size - 1), min_size=2, max_size=2, unique=True))
+    index, other = data.draw(
+        st.lists(st.integers(0, size - 1), min_size=2, max_size=2, unique=True)
+    )
     proof = tree.inclusion_proof(hashes, index, size)
     refused(tree.verify_inclusion, hashes[index], other, size, proof, root(hashes))
     refused(tree.verify_inclusion, hashes[other], index, size, proof, root(hashes))

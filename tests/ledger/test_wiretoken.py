@@ -3,12 +3,13 @@ from __future__ import annotations
 import base64
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
 from ghost_core.errors import DeniedError, GhostError, IntegrityError
 from ghost_ledger import canonical, wiretoken
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.wiretoken import Claims
-from hypothesis import given
-from hypothesis import strategies as st
 
 KEY = SecretKey.from_seed(bytes(32))
 SID = "gh_" + "1" * 32

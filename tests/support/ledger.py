@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from ghost_core import ids
 from ghost_core.clock import Clock, SystemClock
@@ -44,9 +47,27 @@ def open_recorder(
     )
 
 
-def raw(folder: Path) -> sqlite3.Connection:
+@contextmanager
+def raw(folder: Path) -> Iterator[sqlite3.Connection]:
     """Open the database as any other program would, without our settings; autocommit."""
-    return sqlite3.connect(folder / "ghost.db", isolation_level=None)
+    connection = sqlite3.connect(folder / "ghost.db", isolation_level=None)
+    try:
+        yield connection
+    finally:
+        connection.close()
+
+
+def rows(folder: Path, query: str, *values: object) -> list[Any]:
+    """Run one statement from outside; return its rows, of one column as plain values."""
+    with raw(folder) as connection:
+        found = connection.execute(query, values).fetchall()
+    return [row[0] if len(row) == 1 else row for row in found]
+
+
+def script(folder: Path, statements: str) -> None:
+    """Run statements from outside."""
+    with raw(folder) as connection:
+        connection.executescript(statements)
 
 
 @dataclass(frozen=True, slots=True)

@@ -119,10 +119,11 @@ class Running:
 
     def collect(self, stream: IO[str], into: list[str]) -> None:
         """Read a stream to its end."""
-        for line in stream:
-            with self._changed:
-                into.append(line.rstrip("\n"))
-                self._changed.notify_all()
+        with stream:
+            for line in stream:
+                with self._changed:
+                    into.append(line.rstrip("\n"))
+                    self._changed.notify_all()
         with self._changed:
             self._open -= 1
             self._changed.notify_all()

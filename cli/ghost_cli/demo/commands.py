@@ -67,9 +67,9 @@ def ghost(environment: Environment, *arguments: str, code: int = 0) -> Done:
     """Run a `ghost` command that must end with this exit code; raises FailedError."""
     done = run([sys.executable, "-m", "ghost_cli", *arguments], environment)
     if done.code != code:
-        said = (done.err or done.out).strip().splitlines() or ["nothing"]
+        said = _said((done.err or done.out).splitlines())
         raise FailedError(
-            f"ghost {arguments[0]}: expected exit {code}, found {done.code}, it said {said[-1]!r}",
+            f"ghost {arguments[0]}: expected exit {code}, found {done.code}, it said {said!r}",
             code="demo.exit",
         )
     return done
@@ -106,7 +106,7 @@ def possess(environment: Environment, *arguments: str) -> Iterator[Proxy]:
 def _wait_ready(process: subprocess.Popen[str], deadline: float) -> None:
     lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
     threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
-    last = "nothing"
+    said: list[str] = []
     while (left := deadline - time.monotonic()) > 0:
         try:
             line = lines.get(timeout=left)
@@ -116,13 +116,20 @@ def _wait_ready(process: subprocess.Popen[str], deadline: float) -> None:
             break
         if READY in line:
             return
-        last = line.strip() or last
-    raise FailedError(f"ghost possess: not ready, it said {last!r}", code="demo.possess")
+        said.append(line)
+    raise FailedError(f"ghost possess: not ready, it said {_said(said)!r}", code="demo.possess")
 
 
-def _pump(stream: IO[str] | None, lines: queue.SimpleQueue[str | None]) -> None:
-    for line in stream or ():
-        lines.put(line)
+def _said(lines: list[str]) -> str:
+    """Return the line with ghost's own error, else the last one."""
+    words = [line.strip() for line in lines if line.strip()] or ["nothing"]
+    return next((line for line in words if line.startswith("ghost: ")), words[-1])
+
+
+def _pump(stream: IO[str], lines: queue.SimpleQueue[str | None]) -> None:
+    with stream:
+        for line in stream:
+            lines.put(line)
     lines.put(None)
 
 

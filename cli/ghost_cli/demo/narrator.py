@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,10 @@ from ghost_cli import output
 from ghost_core.errors import FailedError, GhostError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _NAME_WIDTH = 17
+_PATIENCE_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Narrator:
             with self._waiting(name):
                 detail = work()
         except GhostError as error:
-            self._tell(name, error.message, mark="✗", style="bold red")
+            self._tell(name, "", mark="✗", style="bold red")
             raise FailedError(
                 f"demo step {name!r}: {error.message}", code="demo.step", hint=error.hint
             ) from error
@@ -59,12 +61,22 @@ class Narrator:
         """Say what the reader can do now."""
         self._line(Text())
         for name, value in rows.items():
-            self._line(Text.assemble((f"{name:<10}", "bold cyan"), value))
+            self._line(Text.assemble((f"{name:<12}", "bold cyan"), value))
 
-    def _waiting(self, name: str) -> AbstractContextManager[object]:
+    @contextmanager
+    def _waiting(self, name: str) -> Iterator[None]:
         if output.options().json or not self.console.is_terminal:
-            return nullcontext()
-        return self.console.status(Text(f"{name} …", "dim"))
+            yield
+            return
+        spinner = self.console.status(Text(f"{name} …", "dim"))
+        timer = threading.Timer(_PATIENCE_SECONDS, spinner.start)
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            spinner.stop()
 
     def _tell(self, name: str, detail: str, *, mark: str, style: str) -> None:
         told = Text.assemble("  ", (mark, style), " ", (f"{name:<{_NAME_WIDTH}}", "bold"))

@@ -16,12 +16,16 @@ class Seen:
     text: str
     times_ms: tuple[float, ...] = ()
 
+    def excerpt(self) -> str:
+        """Return the start of the text, for an error."""
+        return self.text[:120]
+
     def message(self) -> str:
         """Return the message of a refusal by ghost; raises FailedError."""
         try:
             return str(json.loads(self.text)["error"]["message"])
         except (ValueError, KeyError, TypeError) as error:
-            raise FailedError(f"expected a JSON refusal, found {self.text[:80]!r}") from error
+            raise FailedError(f"expected a JSON refusal, found {self.excerpt()!r}") from error
 
 
 def parse(line: str) -> Seen:

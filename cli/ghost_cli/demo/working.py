@@ -59,14 +59,14 @@ def refuse(stage: Stage) -> str:
     """Make a call outside the scope: ghost answers, the API sees nothing."""
     before = len(stage.api.calls)
     seen = stage.outside_call()
-    expect("status", 403, seen.status)
+    expect(f"status ({seen.excerpt()})", 403, seen.status)
     expect("calls that reached the API", before, len(stage.api.calls))
     return f"403, the API saw nothing: {seen.message()}"
 
 
 def _both_ends(stage: Stage, task: str, status: int, line: str) -> str:
     seen = stage.seen[task]
-    expect(f"status of {line}", status, seen.status)
+    expect(f"status of {line} ({seen.excerpt()})", status, seen.status)
     calls = [call for call in stage.api.calls if f"{call.method} {call.path}" == line]
     expect(f"calls of {line} at the API", 1, len(calls))
     require("the real key at the API", holds=calls[0].authorised)

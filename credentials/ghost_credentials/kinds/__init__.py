@@ -4,9 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Protocol
 
+from ghost_credentials.head import Head
 from ghost_credentials.kinds import basic, bearer, header, placeholder, query
-from ghost_credentials.kinds.kind import Kind
+
+__all__ = ["KINDS", "Kind"]
+
+
+class Kind(Protocol):
+    """One way to put a secret on the wire."""
+
+    def inject(self, head: Head, secret: bytes) -> Head:
+        """Return the head with the secret in exactly one place, header names in lower case."""
+        ...
+
+    def exposures(self, secret: bytes) -> tuple[bytes, ...]:
+        """Return every text an upstream could echo: the secret, what it was joined to or split into."""
+        ...
+
 
 KINDS: Mapping[str, Callable[..., Kind]] = MappingProxyType(
     {
@@ -18,5 +34,3 @@ KINDS: Mapping[str, Callable[..., Kind]] = MappingProxyType(
     }
 )
 """Each takes the credential's settings and `name=`, and raises ConfigError for what it cannot use."""
-
-__all__ = ["KINDS", "Kind"]

@@ -1,4 +1,4 @@
-"""`Authorization: Basic …` (RFC 7617) from a user name and a secret, or from a secret `user:password`."""
+"""`Authorization: Basic …` (RFC 7617) from a user name and a secret, or from a secret alone."""
 
 from __future__ import annotations
 
@@ -16,21 +16,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Basic:
-    """The secret is the password of `username`; without one it is the whole pair."""
+    """The secret is the password of `username`; without one it is `user:password`, or a user alone."""
 
-    name: str
     username: str
 
     def inject(self, head: Head, secret: bytes) -> Head:
-        """Set the one authorization header; raises ConfigError if there is neither user nor colon."""
-        pair = self._pair(secret)
-        if b":" not in pair:
-            raise ConfigError(
-                f"credential {self.name!r}: expected a username, or a secret of the form user:password",
-                code="credential.malformed",
-                hint=f"set credentials.{self.name}.username in ghost.toml",
-            )
-        return head.with_header(b"authorization", b"Basic " + base64.b64encode(pair))
+        """Set the one authorization header."""
+        return head.with_header(b"authorization", b"Basic " + base64.b64encode(self._pair(secret)))
 
     def exposures(self, secret: bytes) -> tuple[bytes, ...]:
         """Return the pair, the secret and the password in it, the longest first."""
@@ -39,7 +31,10 @@ class Basic:
         return tuple(dict.fromkeys(text for text in texts if text))
 
     def _pair(self, secret: bytes) -> bytes:
-        return self.username.encode() + b":" + secret if self.username else secret
+        if self.username:
+            return self.username.encode() + b":" + secret
+        # an API key as the user, with an empty password, is a habit of payment and code hosts
+        return secret if b":" in secret else secret + b":"
 
 
 def build(settings: CredentialSettings, *, name: str) -> Basic:
@@ -50,4 +45,4 @@ def build(settings: CredentialSettings, *, name: str) -> Basic:
             f"credential {name!r}: expected a username without colon, line break or outer blanks",
             code="credential.username",
         )
-    return Basic(name, username)
+    return Basic(username)

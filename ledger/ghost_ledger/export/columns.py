@@ -12,9 +12,9 @@ from typing import Any
 from sqlmodel import SQLModel
 
 from ghost_core.errors import IntegrityError
+from ghost_ledger.derivation import Change, Fact, derive
 from ghost_ledger.export.source import Witnessed
 from ghost_ledger.note import Vkey
-from ghost_ledger.derivation import Change, Fact, derive
 from ghost_ledger.reader import Ledger
 from ghost_ledger.verify import Axis
 
@@ -53,7 +53,7 @@ def differences(
     except (KeyError, ValueError, TypeError) as error:
         raise IntegrityError(f"rows of {sid}: cannot be read", code="ledger.columns") from error
     wanted = {key: row for key, row in derived.items() if _belongs(row, sid)}
-    found: list[Difference] = []
+    found = [item for one in told for item in _of_entry(one)]
     for table, name in sorted({*wanted, *stored}, key=str):
         change, row = wanted.get((table, name)), stored.get((table, name))
         found += _compare(table, str(name), row, change, with_intent=intent is not None)
@@ -89,6 +89,17 @@ def _facts(told: Sequence[Witnessed], intent: str | None) -> Iterable[Fact]:
             key_hash=key_hash,
             extra={"intent": intent} if entry.type == "session.spawn" and intent else {},
         )
+
+
+def _of_entry(item: Witnessed) -> list[Difference]:
+    """Compare the columns that the entry's own row repeats from its signed body."""
+    names = ("sid", "seq", "type", "id", "ts")
+    pairs = [(name, getattr(item.stored, name), getattr(item.entry, name)) for name in names]
+    return [
+        Difference("entries", str(item.stored.idx), name, str(stored), str(signed))
+        for name, stored, signed in pairs
+        if stored != signed
+    ]
 
 
 def _key_hash(told: Sequence[Witnessed]) -> str:

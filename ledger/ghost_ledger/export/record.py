@@ -7,13 +7,13 @@ and the derived columns, is judged here and joins it as further axes.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ghost_core.errors import GhostError, IncompleteError, IntegrityError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import bundle as bundles
 from ghost_ledger import heads, identity
-from ghost_ledger.bundle import Bundle
+from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
 from ghost_ledger.entry import open_leaf, parse_envelope
 from ghost_ledger.export import columns, stock
 from ghost_ledger.export.actions import Signed
@@ -29,6 +29,7 @@ __all__ = ["Pin", "Record", "gather"]
 
 _OURS = "the log key in keys/ of this home"
 _GIVEN = "the key given with --key"
+_ATTEMPTS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +58,32 @@ class Record:
 
 
 def gather(source: Source, home: Home, sid: str, *, key: str | None) -> Record:
-    """Read and judge one session.
+    """Read and judge one session; if it grows meanwhile, read it again.
 
     Raises:
         NotFoundError: code `session.unknown`.
         IntegrityError: code `ledger.entries`, the session is known and has no entry any more.
     """
+    attempts = _ATTEMPTS
+    while True:
+        before = source.mark(sid)
+        record = _gather(source, home, sid, key=key)
+        attempts -= 1
+        if source.mark(sid) == before:
+            return record
+        if not attempts:
+            return _unsteady(record)
+
+
+def _unsteady(record: Record) -> Record:
+    """Take back what cannot be said of a session that never stood still while it was read."""
+    detail = "the session grew while it was read"
+    axes = _without(record.report.axes, {"columns"})
+    report = replace(record.report, axes=(*axes, Axis("columns", "incomplete", detail)))
+    return replace(record, report=report, columns=())
+
+
+def _gather(source: Source, home: Home, sid: str, *, key: str | None) -> Record:
     stored = _entries(source, sid)
     head = source.ledger.head()
     pin = Pin(key, _GIVEN) if key else Pin(_log_key(home, head), _OURS)
@@ -90,14 +111,22 @@ def gather(source: Source, home: Home, sid: str, *, key: str | None) -> Record:
 
 def _entries(source: Source, sid: str) -> list[StoredEntry]:
     stored = source.ledger.entries(sid)
+    for item in stored:
+        if not all(isinstance(value, bytes) for value in (item.body, item.sig, item.leaf_hash)):
+            raise IntegrityError(
+                f"session {sid}: a row of entry {item.seq} does not hold bytes",
+                code="ledger.entries",
+            )
     if stored:
         return stored
-    if source.ledger.session(sid) is not None:
+    if source.has_row(sid):
         raise IntegrityError(
             f"session {sid}: is known, and has no entry any more", code="ledger.entries"
         )
     raise NotFoundError(
-        f"session {sid}: is not in this ledger", code="session.unknown", hint="ghost session list"
+        f"session {sid[:64]}: is not in this ledger",
+        code="session.unknown",
+        hint="ghost session list",
     )
 
 
@@ -172,6 +201,10 @@ def _signed(notes: Sequence[bytes]) -> tuple[Signed, ...]:
 
 def _verify(bundle: Bundle, pin: Pin) -> Report:
     keys = [pin.key] if pin.key else []
+    size = sum(len(note) for note in bundle.entries)
+    if size > BUNDLE_LIMIT:
+        detail = f"{size} bytes of entries, a bundle holds {BUNDLE_LIMIT}"
+        return Report((Axis("content", "incomplete", detail),))
     try:
         return verify_bundle(bundles.encode(bundle), keys)
     except IntegrityError as error:
@@ -188,7 +221,7 @@ def _stock(source: Source, sid: str, signed: Sequence[Signed]) -> tuple[Stock, A
     erased: dict[str, set[str]] = {}
     for item in source.about_others():
         if item.entry.type == "payload.erased":
-            names = item.entry.fields.get("names")
+            names = item.entry.fields.get("fields")
             gone = {str(name) for name in names} if isinstance(names, list) else set()
             erased.setdefault(str(item.entry.fields.get("entry")), set()).update(gone)
     try:

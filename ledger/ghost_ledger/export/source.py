@@ -10,12 +10,12 @@ import sqlalchemy as sa
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_ledger import entry, opening
+from ghost_ledger import chain, entry, opening
 from ghost_ledger.entry import Entry
 from ghost_ledger.reader import Ledger
 from ghost_ledger.stored import StoredEntry
 
-__all__ = ["LogCount", "Source", "Witnessed"]
+__all__ = ["LogCount", "Mark", "Source", "Witnessed"]
 
 _FOREIGN: Final = sa.text(
     "SELECT idx, sid, seq, type, id, ts, body, sig, leaf_hash FROM entries"
@@ -25,7 +25,15 @@ _SESSIONS: Final = sa.text(
     "SELECT e.sid, e.body FROM entries e"
     " JOIN (SELECT min(idx) AS place FROM entries GROUP BY sid) f ON e.idx = f.place ORDER BY e.idx"
 )
+_DERIVED: Final = sa.text(
+    "SELECT session_id FROM sessions WHERE system = false ORDER BY spawned_at"
+)
+_ROW: Final = sa.text("SELECT count(*) FROM sessions WHERE session_id = :sid")
 _COUNT: Final = sa.text("SELECT count(*), coalesce(max(idx), -1) + 1 FROM entries")
+_MARK: Final = sa.text(
+    "SELECT (SELECT count(*) FROM entries WHERE sid = :sid), (SELECT count(*) FROM entries"
+    " WHERE type IN ('action.unknown', 'session.abandoned', 'payload.erased'))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,21 @@ class LogCount:
         return self.entries == self.places == self.head
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """How far a session has come: its entries, and those that may speak of it."""
+
+    entries: int
+    others: int
+
+
 class Source:
     """Queries of views over the database of a reader."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
+        self._about: list[Witnessed] | None = None
+        self._mark = Mark(0, 0)
         self._engine = ledger._engine  # noqa: SLF001  # the same room's reader, on the same database
 
     @property
@@ -62,11 +80,24 @@ class Source:
         """The name under which the head memory knows this database."""
         return opening.database_name(self._engine)
 
+    def mark(self, sid: str) -> Mark:
+        """Look how far a session has come; equal marks mean that nothing happened in between."""
+        with db.read(self._engine) as connection:
+            entries, others = connection.execute(_MARK, {"sid": sid}).one()
+        found = Mark(int(entries), int(others))
+        if found.others != self._mark.others:
+            self._about = None
+        self._mark = found
+        return found
+
     def about_others(self) -> list[Witnessed]:
         """Return the entries by which one session speaks of another, or of erased payloads."""
-        with db.read(self._engine) as connection:
-            stored = [StoredEntry(*row) for row in connection.execute(_FOREIGN)]
-        return [Witnessed(found, item) for item in stored if (found := _parsed(item.body))]
+        if self._about is None:
+            with db.read(self._engine) as connection:
+                stored = [StoredEntry(*row) for row in connection.execute(_FOREIGN)]
+            read = [(_parsed(item.body), item) for item in stored]
+            self._about = [Witnessed(found, item) for found, item in read if found]
+        return self._about
 
     def sessions(self) -> Sequence[str]:
         """Return the ids of all sessions but the recorder's own, oldest first, as the entries know them.
@@ -75,16 +106,22 @@ class Source:
         """
         with db.read(self._engine) as connection:
             rows = connection.execute(_SESSIONS).all()
+            derived = connection.execute(_DERIVED).scalars().all()
         known = {row[0] for row in rows}
-        left = [row.session_id for row in self.ledger.sessions() if row.session_id not in known]
+        left = [sid for sid in derived if sid not in known]
         return [sid for sid, body in rows if not _is_system(body)] + left
+
+    def has_row(self, sid: str) -> bool:
+        """Tell whether the derived table knows the session."""
+        with db.read(self._engine) as connection:
+            return bool(connection.execute(_ROW, {"sid": sid}).scalar())
 
     def count(self) -> LogCount:
         """Count the entries of the whole log."""
-        head = self.ledger.head()
         with db.read(self._engine) as connection:
+            state = chain.load_state(connection)
             entries, places = connection.execute(_COUNT).one()
-        return LogCount(int(entries), int(places), head.size if head else 0)
+        return LogCount(int(entries), int(places), state.frontier.size if state else 0)
 
 
 def _parsed(body: bytes) -> Entry | None:

@@ -67,38 +67,30 @@ class Kept:
 
 @dataclass(frozen=True, slots=True)
 class Stock:
-    """All payloads of a session by entry and field."""
+    """All payloads of a session, by entry and then by field."""
 
-    kept: Mapping[tuple[int, str], Kept]
+    kept: Mapping[int, Mapping[str, Kept]]
 
     def find(self, seq: int | None, field: str) -> Kept | None:
         """Return a payload that an entry committed to, or None."""
-        return None if seq is None else self.kept.get((seq, field))
+        return None if seq is None else self.kept.get(seq, {}).get(field)
 
-    def disclosures(self, *seqs: int | None) -> list[dict[str, Any]]:
+    def disclosures(self, *seqs: int) -> list[dict[str, Any]]:
         """Return what can be disclosed of some entries."""
-        return [
-            item.disclosure()
-            for (seq, _), item in self.kept.items()
-            if seq in seqs and item.state in {"stored", "truncated"}
-        ]
+        found = [item for seq in sorted(set(seqs)) for item in self.kept.get(seq, {}).values()]
+        return [item.disclosure() for item in found if item.state in {"stored", "truncated"}]
 
     def axis(self) -> Axis:
         """Return the axis `disclosure`: whatever is stored must fit its commitment."""
-        wrong = [item for item in self.kept.values() if item.state == "mismatch"]
-        if wrong:
-            first = wrong[0]
-            return Axis(
-                "disclosure",
-                "invalid",
-                f"entry {first.seq}: committed to another {first.field} than the one stored",
-            )
-        whole = sum(item.state == "stored" for item in self.kept.values())
-        return (
-            Axis("disclosure", "valid", f"{whole} payloads")
-            if whole
-            else Axis("disclosure", "absent")
-        )
+        every = [item for fields in self.kept.values() for item in fields.values()]
+        wrong = next((item for item in every if item.state == "mismatch"), None)
+        if wrong is not None:
+            detail = f"entry {wrong.seq}: committed to another {wrong.field} than the one stored"
+            return Axis("disclosure", "invalid", detail)
+        whole = sum(item.state == "stored" for item in every)
+        if not whole:
+            return Axis("disclosure", "absent")
+        return Axis("disclosure", "valid", f"{whole} payload{'' if whole == 1 else 's'} checked")
 
 
 def gather(
@@ -106,14 +98,17 @@ def gather(
 ) -> Stock:
     """Match payloads with the commitments of the entries; `erased` maps leaf hashes to field names."""
     stored = {(item.seq, item.field): item for item in payloads}
-    kept: dict[tuple[int, str], Kept] = {}
+    kept: dict[int, dict[str, Kept]] = {}
     for item in signed:
-        gone = erased.get(item.leaf_hash.hex(), set())
+        seq, gone = item.entry.seq, erased.get(item.leaf_hash.hex(), set())
         for field in COMMITTED:
             expected = item.entry.fields.get(field)
-            if isinstance(expected, str):
-                key = (item.entry.seq, field)
-                kept[key] = _keep(key, expected, stored.get(key), gone=field in gone)
+            # An outcome also has a field `intent`, which is no commitment but a leaf hash.
+            if isinstance(expected, str) and (field != "intent" or seq == 0):
+                row = stored.get((seq, field))
+                kept.setdefault(seq, {})[field] = _keep(
+                    (seq, field), expected, row, gone=field in gone
+                )
     return Stock(kept)
 
 

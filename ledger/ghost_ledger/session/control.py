@@ -77,6 +77,7 @@ class ControlServer:
         self._handler = handler
         self._server: asyncio.Server | None = None
         self._clients: set[asyncio.Task[None]] = set()
+        self._stopped = False
 
     async def start(self) -> None:
         """Bind the socket, 0600, and answer from now on; the socket of a dead owner is replaced.
@@ -95,15 +96,20 @@ class ControlServer:
             raise
 
     async def stop(self) -> None:
-        """Stop answering: the socket goes, clients in the middle of a request are cut."""
+        """Stop answering: the socket goes, clients in the middle of a request are cut.
+
+        A handler may stop its own server; the client that asked for it still gets its answer.
+        """
         if self._server is None:
             return
         server, self._server = self._server, None
+        self._stopped = True
         server.close()
         self._folder.socket.unlink(missing_ok=True)
-        for client in tuple(self._clients):
+        others = self._clients - {asyncio.current_task()}
+        for client in others:
             client.cancel()
-        await asyncio.gather(*self._clients, return_exceptions=True)
+        await asyncio.gather(*others, return_exceptions=True)
 
     async def __aenter__(self) -> Self:
         await self.start()
@@ -124,7 +130,7 @@ class ControlServer:
             if len(self._clients) > _CLIENTS:
                 await _send(writer, {"error": describe(_busy(self._folder.sid))})
                 return
-            while await self._exchange(reader, writer):
+            while await self._exchange(reader, writer) and not self._stopped:
                 pass
         except (ConnectionError, TimeoutError):
             return

@@ -17,7 +17,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 from sqlmodel import Session, col, select
 
-from ghost_core import db
+from ghost_core import db, ids
 from ghost_core.clock import Clock
 from ghost_core.errors import IntegrityError, NotFoundError, UnavailableError
 from ghost_core.paths import Home, runtime_dir
@@ -43,10 +43,10 @@ _BYTES = sa.text(
 
 @dataclass(frozen=True, slots=True)
 class Swept:
-    """What became of one session: sealed, abandoned, or alive with its unanswered calls written down."""
+    """What became of one session; `recovered` lives on, of a `removed` one only the folder was left."""
 
     sid: str
-    outcome: Literal["sealed", "abandoned", "recovered"]
+    outcome: Literal["sealed", "abandoned", "recovered", "removed"]
 
 
 def due(engine: Engine, clock: Clock, *, root: Path | None = None) -> list[SessionRow]:
@@ -56,11 +56,9 @@ def due(engine: Engine, clock: Clock, *, root: Path | None = None) -> list[Sessi
         UnavailableError: as `db.read`.
     """
     folder = root or runtime_dir()
-    return [
-        row
-        for row in _open(engine)
-        if not is_owned(row.session_id, root=folder) and _has_ended(engine, row, clock, folder)
-    ]
+    found = [row for row in _open(engine) if _has_ended(engine, row, clock, folder)]
+    found += _left_behind(engine, folder)
+    return [row for row in found if not is_owned(row.session_id, root=folder)]
 
 
 def sweep(
@@ -115,6 +113,16 @@ def _open(engine: Engine) -> Sequence[SessionRow]:
         return orm.exec(query.order_by(col(SessionRow.spawned_at))).all()
 
 
+def _left_behind(engine: Engine, root: Path) -> Sequence[SessionRow]:
+    """Return ended sessions whose folder is still there: their owner died between seal and wipe."""
+    names = [path.name for path in root.iterdir() if ids.is_session_id(path.name)]
+    query = select(SessionRow).where(
+        col(SessionRow.status) != "live", col(SessionRow.session_id).in_(names)
+    )
+    with db.mapped(engine), Session(engine, expire_on_commit=False) as orm:
+        return orm.exec(query).all() if names else ()
+
+
 def _has_ended(engine: Engine, row: SessionRow, clock: Clock, root: Path) -> bool:
     if has_key(row.session_id, root=root):
         return lifetime.expired(row, clock) or _unanswered(engine, row.session_id)
@@ -125,8 +133,7 @@ def _is_lost(row: SessionRow, clock: Clock, root: Path) -> bool:
     """A folder without key is a dead owner's; without a folder here, only time tells."""
     if SessionFolder(row.session_id, root).path.is_dir():
         return True
-    late = row.boot != clock.boot_id() or clock.boottime_us() >= row.deadline + GRACE_US
-    return late and lifetime.expired(row, clock)
+    return row.boot != clock.boot_id() or clock.boottime_us() >= row.deadline + GRACE_US
 
 
 def _unanswered(engine: Engine, sid: str) -> bool:
@@ -137,6 +144,8 @@ def _unanswered(engine: Engine, sid: str) -> bool:
 def _sweep_one(recorder: Recorder, row: SessionRow, clock: Clock, root: Path) -> Swept | None:
     """Hold the lock while we look, so that nobody becomes the owner in between."""
     sid = row.session_id
+    if row.status != "live":
+        return Swept(sid, "removed") if discard(sid, root=root) else None
     try:
         custody = Custody.acquire(sid, root=root)
     except UnavailableError:
@@ -145,6 +154,11 @@ def _sweep_one(recorder: Recorder, row: SessionRow, clock: Clock, root: Path) ->
         return _abandon(recorder, row, clock, root)
     try:
         return _with_key(recorder, row, custody, clock)
+    except IntegrityError as error:
+        if error.code != "ledger.key":
+            raise
+        custody.destroy()  # a key of another session cannot go on with this one
+        return Swept(sid, "abandoned") if _recover(recorder, sid, can_continue=False) else None
     finally:
         custody.release()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from ghost_core.errors import IntegrityError
 from ghost_ledger.bundle import Bundle, decode
@@ -43,8 +44,8 @@ def verify_bundle(
     except IntegrityError as error:
         axis = Axis("key", "invalid", error.message)
         return Report((axis,), spawn.sid, len(leaves))
-    axes = _axes(evidence, head, fast=fast)
-    return Report(axes, spawn.sid, len(leaves), _used(evidence, axes[5]))
+    report = Report(_axes(evidence, head, fast=fast), spawn.sid, len(leaves))
+    return replace(report, keys=_used(evidence, report.axis("key")))
 
 
 def _evidence(bundle: Bundle, leaves: tuple[Leaf, ...], pins: Pins) -> Evidence:

@@ -15,20 +15,24 @@ from ghost_core.secret import SecretBytes
 
 
 @pytest.fixture
-def context(tmp_path: Path) -> ssl.SSLContext:
-    return ssl.create_default_context(cafile=certificate.make(tmp_path).certificate_file)
+def files(tmp_path: Path) -> certificate.Certificate:
+    return certificate.make(tmp_path)
 
 
 @pytest.fixture
-def api(tmp_path: Path, context: ssl.SSLContext) -> Iterator[Api]:
-    assert context
-    files = certificate.Certificate(tmp_path / "api.pem", tmp_path / "api.key")
+def api(files: certificate.Certificate) -> Iterator[Api]:
     with Api(files, SecretBytes(b"real")) as running:
         yield running
 
 
+@pytest.fixture
+def context(files: certificate.Certificate) -> ssl.SSLContext:
+    return ssl.create_default_context(cafile=files.certificate_file)
+
+
 def get(api: Api, context: ssl.SSLContext, path: str, key: str) -> tuple[int, bytes]:
-    request = urllib.request.Request(f"{api.url}{path}", headers={"Authorization": f"Bearer {key}"})
+    headers = {"Authorization": f"Bearer {key}"}
+    request = urllib.request.Request(f"{api.url}{path}", headers=headers)  # noqa: S310
     opener = urllib.request.build_opener(
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
     )

@@ -12,7 +12,12 @@ from ghost_credentials.kinds.basic import build
 
 @pytest.mark.parametrize(
     ("username", "secret", "pair"),
-    [("git", b"hunter2", b"git:hunter2"), (None, b"u:p:q", b"u:p:q"), ("u", b"a:b", b"u:a:b")],
+    [
+        ("git", b"hunter2", b"git:hunter2"),
+        (None, b"u:p:q", b"u:p:q"),
+        ("u", b"a:b", b"u:a:b"),
+        (None, b"sk", b"sk:"),
+    ],
 )
 def test_user_and_secret_are_one_base64_pair(
     username: str | None, secret: bytes, pair: bytes
@@ -20,13 +25,6 @@ def test_user_and_secret_are_one_base64_pair(
     kind = build(CredentialSettings(username=username), name="x")
     head = kind.inject(Head("GET", "/", ((b"AUTHORIZATION", b"old"),)), secret)
     assert head.headers == ((b"authorization", b"Basic " + base64.b64encode(pair)),)
-
-
-def test_a_secret_without_user_or_colon_is_refused() -> None:
-    kind = build(CredentialSettings(), name="git")
-    with pytest.raises(ConfigError, match="credential 'git'") as caught:
-        kind.inject(Head("GET", "/"), b"hunter2")
-    assert "hunter2" not in str(caught.value)
 
 
 @pytest.mark.parametrize("username", ["a:b", "a\nb", " a"])
@@ -42,4 +40,4 @@ def test_the_pair_the_secret_and_the_password_can_be_echoed() -> None:
         b"hunter2",
     )
     assert build(CredentialSettings(), name="x").exposures(b"u:pw") == (b"u:pw", b"pw")
-    assert build(CredentialSettings(), name="x").exposures(b"sk:") == (b"sk:",)
+    assert build(CredentialSettings(), name="x").exposures(b"sk") == (b"sk:", b"sk")

@@ -9,28 +9,27 @@ from pathlib import Path
 
 import pytest
 
-from ghost_core.paths import Home
+from ghost_core.paths import Home, runtime_dir
 from ghost_core.settings import Settings, load
 from ghost_ledger.recorder import Recorder
 from support.handclock import HandClock
+
 
 @pytest.fixture
 def clock() -> HandClock:
     return HandClock()
 
 
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
-    monkeypatch.setenv("GHOST_HOME", str(tmp_path / "home"))
-    return Home(tmp_path / "home").ensure()
+@pytest.fixture(autouse=True)
+def home(home: Path) -> Home:
+    """The home that the house gives to every test, created."""
+    return Home(home).ensure()
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    folder = tmp_path / "ghost_sessions"
-    folder.mkdir(mode=0o700)
-    return folder
+def root() -> Path:
+    """The runtime folder of this test."""
+    return runtime_dir()
 
 
 type Launch = Callable[..., subprocess.Popen[str]]

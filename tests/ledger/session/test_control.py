@@ -5,17 +5,37 @@ import json
 import os
 import socket
 import stat
+import subprocess
 import tempfile
+from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from ghost_core import errors, ids
-from ghost_core.errors import DeniedError, FailedError, GhostError, NotFoundError, UnavailableError, UsageError
+from ghost_core.errors import (
+    DeniedError,
+    FailedError,
+    GhostError,
+    NotFoundError,
+    UnavailableError,
+    UsageError,
+)
 from ghost_ledger.session import control
-from ghost_ledger.session.control import LINE_LIMIT_BYTES, ControlServer, ask, describe, revive
+from ghost_ledger.session.control import (
+    LINE_LIMIT_BYTES,
+    ControlServer,
+    Handler,
+    Message,
+    ask,
+    describe,
+    revive,
+)
 from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.runtime import SessionFolder
+
+type Launch = Callable[..., subprocess.Popen[str]]
 
 OWNER = """
 import asyncio, sys
@@ -36,13 +56,13 @@ asyncio.run(main())
 
 
 @pytest.fixture
-def sid(root):
+def sid(root: Path):
     custody = Custody.create(ids.session_id())
     custody.release()
     return custody.folder.sid
 
 
-def serving(sid, handler, action):
+def serving(sid: str, handler: Handler, action: Callable[[], object]):
     """Run the action in a thread while a server answers in this one's loop; return what it returned."""
 
     async def main():
@@ -52,11 +72,11 @@ def serving(sid, handler, action):
     return asyncio.run(main())
 
 
-async def echo(request):
+async def echo(request: Message):
     return {"echo": request}
 
 
-def lines(root, sid, *sent):
+def lines(root: Path, sid: str, *sent: bytes):
     """Send raw lines over one connection and return the answers, until as many came or it was closed."""
     with socket.socket(socket.AF_UNIX) as channel:
         channel.settimeout(5)
@@ -68,23 +88,23 @@ def lines(root, sid, *sent):
             return [json.loads(line) for _ in sent if (line := file.readline())]
 
 
-def test_an_owner_answers_what_it_was_asked(sid):
+def test_an_owner_answers_what_it_was_asked(sid: str) -> None:
     asked = {"verb": "act", "name": "ä", "deep": [1, {"x": None}]}
     assert serving(sid, echo, lambda: ask(sid, asked, timeout=5)) == {"echo": asked}
 
 
-def test_the_socket_is_private_and_goes_with_the_server(root, sid):
+def test_the_socket_is_private_and_goes_with_the_server(root: Path, sid: str) -> None:
     path = root / sid / "control.sock"
     mode = serving(sid, echo, lambda: stat.S_IMODE(path.stat().st_mode))
     assert mode == 0o600
     assert not path.exists()
 
 
-def test_many_clients_are_answered_at_once(sid):
+def test_many_clients_are_answered_at_once(sid: str) -> None:
     waiting = asyncio.Event()
     seen = []
 
-    async def together(request):
+    async def together(request: Message):
         seen.append(request["n"])
         if len(seen) == 16:
             waiting.set()
@@ -100,39 +120,47 @@ def test_many_clients_are_answered_at_once(sid):
     assert sorted(answer["n"] for answer in found) == list(range(16))
 
 
-async def _with_threads(main):
+async def _with_threads(main: Callable[[], Awaitable[object]]):
     asyncio.get_running_loop().set_default_executor(ThreadPoolExecutor(16))
     return await main()
 
 
 @pytest.mark.parametrize(
-    "kind", sorted(GhostError.__subclasses__(), key=lambda kind: kind.__name__), ids=lambda kind: kind.__name__
+    "kind",
+    sorted(GhostError.__subclasses__(), key=lambda kind: kind.__name__),
+    ids=lambda kind: kind.__name__,
 )
-def test_a_refusal_comes_back_as_the_same_error(sid, kind):
-    async def refuse(_):
+def test_a_refusal_comes_back_as_the_same_error(sid: str, kind: type[GhostError]) -> None:
+    async def refuse(_: Message):
         raise kind("no", code="some.code", hint="ghost why")
 
     with pytest.raises(kind) as caught:
         serving(sid, refuse, lambda: ask(sid, {}, timeout=5))
     assert type(caught.value) is kind
-    assert (caught.value.code, caught.value.hint, caught.value.message) == ("some.code", "ghost why", "no")
+    assert (caught.value.code, caught.value.hint, caught.value.message) == (
+        "some.code",
+        "ghost why",
+        "no",
+    )
 
 
-def test_an_unknown_kind_comes_back_by_its_exit_code():
+def test_an_unknown_kind_comes_back_by_its_exit_code() -> None:
     described = describe(DeniedError("no", code="x.y")) | {"kind": "NewerError"}
     assert isinstance(revive(described), DeniedError)
     assert isinstance(revive({}), FailedError)
     assert errors.GhostError not in {type(revive({"exit_code": code})) for code in range(9)}
 
 
-def test_a_bug_in_the_owner_is_reported_without_its_text(sid):
-    async def broken(_):
+def test_a_bug_in_the_owner_is_reported_without_its_text(sid: str) -> None:
+    async def broken(_: Message):
         raise ValueError("sk_live_secret")
 
     reported = []
 
     async def main():
-        asyncio.get_running_loop().set_exception_handler(lambda _, context: reported.append(context))
+        asyncio.get_running_loop().set_exception_handler(
+            lambda _, context: reported.append(context)
+        )
         async with ControlServer(sid, broken):
             await asyncio.to_thread(ask, sid, {}, timeout=5)
 
@@ -143,19 +171,21 @@ def test_a_bug_in_the_owner_is_reported_without_its_text(sid):
     assert isinstance(reported[0]["exception"], ValueError)
 
 
-@pytest.mark.parametrize("line", [b"{\n", b"[1]\n", b"null\n", b"\xff\n", b"[" * 100_000 + b"\n", b"\n"])
-def test_a_bad_line_is_answered_and_the_next_one_too(root, sid, line):
+@pytest.mark.parametrize(
+    "line", [b"{\n", b"[1]\n", b"null\n", b"\xff\n", b"[" * 100_000 + b"\n", b"\n"]
+)
+def test_a_bad_line_is_answered_and_the_next_one_too(root: Path, sid: str, line: bytes) -> None:
     bad, good = serving(sid, echo, lambda: lines(root, sid, line, b'{"a":1}\n'))
     assert bad["error"]["code"] == "control.malformed"
     assert good == {"result": {"echo": {"a": 1}}}
 
 
-def test_a_line_over_the_limit_is_refused_on_both_ends(root, sid):
+def test_a_line_over_the_limit_is_refused_on_both_ends(root: Path, sid: str) -> None:
     with pytest.raises(UsageError) as caught:
         ask(sid, {"x": "y" * LINE_LIMIT_BYTES}, timeout=5)
     assert caught.value.code == "control.too_long"
 
-    async def huge(_):
+    async def huge(_: Message):
         return {"x": "y" * LINE_LIMIT_BYTES}
 
     with pytest.raises(UsageError) as caught:
@@ -163,15 +193,17 @@ def test_a_line_over_the_limit_is_refused_on_both_ends(root, sid):
     assert caught.value.code == "control.too_long"
 
 
-def test_a_line_of_some_megabytes_goes_through(sid):
+def test_a_line_of_some_megabytes_goes_through(sid: str) -> None:
     body = "y" * (4 << 20)
-    assert serving(sid, echo, lambda: ask(sid, {"body": body}, timeout=5)) == {"echo": {"body": body}}
+    assert serving(sid, echo, lambda: ask(sid, {"body": body}, timeout=5)) == {
+        "echo": {"body": body}
+    }
 
 
-def test_half_a_line_asks_nothing(root, sid):
+def test_half_a_line_asks_nothing(root: Path, sid: str) -> None:
     asked = []
 
-    async def note(request):
+    async def note(request: Message):
         asked.append(request)
         return {}
 
@@ -187,15 +219,15 @@ def test_half_a_line_asks_nothing(root, sid):
     assert asked == [{"verb": "whole"}]
 
 
-def test_without_an_owner_nobody_answers(root, sid):
+def test_without_an_owner_nobody_answers(root: Path, sid: str) -> None:
     for each in (sid, ids.session_id()):
         with pytest.raises(NotFoundError) as caught:
             ask(each, {}, timeout=5)
         assert caught.value.code == "session.no_owner"
 
 
-def test_a_silent_owner_is_given_up_in_time(sid):
-    async def never(_):
+def test_a_silent_owner_is_given_up_in_time(sid: str) -> None:
+    async def never(_: Message):
         await asyncio.Event().wait()
 
     with pytest.raises(UnavailableError) as caught:
@@ -203,10 +235,10 @@ def test_a_silent_owner_is_given_up_in_time(sid):
     assert caught.value.code == "session.owner_silent"
 
 
-def test_a_request_that_is_cut_by_the_shutdown_is_no_answer(sid):
+def test_a_request_that_is_cut_by_the_shutdown_is_no_answer(sid: str) -> None:
     started = asyncio.Event()
 
-    async def never(_):
+    async def never(_: Message):
         started.set()
         await asyncio.Event().wait()
 
@@ -223,7 +255,23 @@ def test_a_request_that_is_cut_by_the_shutdown_is_no_answer(sid):
     assert caught.value.code == "session.owner_lost"
 
 
-def test_the_socket_of_a_killed_owner_is_replaced(root, sid, launch):
+def test_a_request_that_stops_the_server_is_still_answered(sid: str) -> None:
+    async def main() -> Message:
+        async def stop(request: Message) -> Message:
+            await server.stop()
+            return request
+
+        server = ControlServer(sid, stop)
+        await server.start()
+        call = asyncio.to_thread(ask, sid, {"verb": "evaporate"}, timeout=5)
+        return await asyncio.wait_for(call, 5)
+
+    assert asyncio.run(main()) == {"verb": "evaporate"}
+    with pytest.raises(NotFoundError):
+        ask(sid, {}, timeout=5)
+
+
+def test_the_socket_of_a_killed_owner_is_replaced(root: Path, sid: str, launch: Launch) -> None:
     first = launch(OWNER, sid)
     assert first.stdout.readline() == "ready\n"
     assert ask(sid, {}, timeout=5)["pid"] == first.pid
@@ -237,7 +285,7 @@ def test_the_socket_of_a_killed_owner_is_replaced(root, sid, launch):
     assert ask(sid, {}, timeout=5)["pid"] == second.pid
 
 
-def test_the_socket_of_a_living_owner_is_not_replaced(sid):
+def test_the_socket_of_a_living_owner_is_not_replaced(sid: str) -> None:
     async def main():
         async with ControlServer(sid, echo):
             await ControlServer(sid, echo).start()
@@ -247,7 +295,9 @@ def test_the_socket_of_a_living_owner_is_not_replaced(sid):
     assert caught.value.code == "session.owned"
 
 
-def test_a_runtime_folder_with_a_long_name_works(tmp_path, monkeypatch):
+def test_a_runtime_folder_with_a_long_name_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     deep = tmp_path / ("d" * 120)
     (deep / "ghost_sessions").mkdir(mode=0o700, parents=True)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(deep))
@@ -273,15 +323,15 @@ except ConnectionError:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may become somebody else")
-def test_another_user_gets_no_answer(launch):
+def test_another_user_gets_no_answer(launch: Launch) -> None:
     """The folder alone keeps strangers out; here it is opened up, to see the second lock."""
     asked = []
 
-    async def note(request):
+    async def note(request: Message):
         asked.append(request)
         return {}
 
-    async def main(root, folder):
+    async def main(root: Path, folder: SessionFolder):
         async with ControlServer(folder.sid, note, root=root):
             folder.path.chmod(0o755)
             folder.socket.chmod(0o666)
@@ -296,7 +346,7 @@ def test_another_user_gets_no_answer(launch):
     assert asked == []
 
 
-def test_uvloop_serves_too(sid):
+def test_uvloop_serves_too(sid: str) -> None:
     uvloop = pytest.importorskip("uvloop")
 
     async def main():
@@ -307,5 +357,5 @@ def test_uvloop_serves_too(sid):
         assert runner.run(main()) == {"echo": {"a": 1}}
 
 
-def test_every_kind_of_error_can_be_revived():
+def test_every_kind_of_error_can_be_revived() -> None:
     assert set(control._KINDS.values()) == {GhostError, *GhostError.__subclasses__()}

@@ -2,6 +2,10 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -9,6 +13,8 @@ from ghost_core import ids
 from ghost_core.errors import GhostError, IntegrityError, NotFoundError, UnavailableError
 from ghost_ledger.keys import verify
 from ghost_ledger.session.custody import Custody, has_key, is_owned
+
+type Launch = Callable[..., subprocess.Popen[str]]
 
 HOLD = """
 import sys
@@ -20,20 +26,20 @@ sys.stdin.read()
 
 
 @pytest.fixture
-def sid(root):
+def sid(root: Path):
     """A session that was spawned and has no owner."""
     custody = Custody.create(ids.session_id())
     custody.release()
     return custody.folder.sid
 
 
-def refused(sid):
+def refused(sid: str):
     with pytest.raises(GhostError) as caught:
         Custody.acquire(sid)
     return type(caught.value), caught.value.code
 
 
-def test_the_next_owner_gets_the_same_two_keys(root):
+def test_the_next_owner_gets_the_same_two_keys(root: Path) -> None:
     first = Custody.create(ids.session_id())
     publics = first.key.public, first.wire_key.public
     first.release()
@@ -44,7 +50,7 @@ def test_the_next_owner_gets_the_same_two_keys(root):
     assert publics[0] != publics[1]
 
 
-def test_the_key_file_is_private_and_holds_two_lines_of_hex(root):
+def test_the_key_file_is_private_and_holds_two_lines_of_hex(root: Path) -> None:
     with Custody.create(ids.session_id()) as custody:
         assert stat.S_IMODE(custody.folder.key.stat().st_mode) == 0o600
         assert stat.S_IMODE(custody.folder.path.stat().st_mode) == 0o700
@@ -52,7 +58,7 @@ def test_the_key_file_is_private_and_holds_two_lines_of_hex(root):
         assert seeds == [custody.key.seed().reveal(), custody.wire_key.seed().reveal()]
 
 
-def test_without_persistence_no_file_ever_holds_the_seed(root):
+def test_without_persistence_no_file_ever_holds_the_seed(root: Path) -> None:
     with Custody.create(ids.session_id(), persist=False) as custody:
         assert not has_key(custody.folder.sid)
         assert is_owned(custody.folder.sid)
@@ -60,7 +66,7 @@ def test_without_persistence_no_file_ever_holds_the_seed(root):
     assert refused(custody.folder.sid) == (NotFoundError, "session.key")
 
 
-def test_a_session_has_one_owner_at_a_time(sid, launch):
+def test_a_session_has_one_owner_at_a_time(sid: str, launch: Launch) -> None:
     child = launch(HOLD, sid)
     assert child.stdout.readline()
     assert is_owned(sid)
@@ -69,7 +75,7 @@ def test_a_session_has_one_owner_at_a_time(sid, launch):
     assert caught.value.code == "session.owned"
 
 
-def test_the_lock_of_a_killed_owner_is_free_for_the_next(sid, launch):
+def test_the_lock_of_a_killed_owner_is_free_for_the_next(sid: str, launch: Launch) -> None:
     child = launch(HOLD, sid)
     public = child.stdout.readline().strip()
     child.kill()
@@ -79,7 +85,7 @@ def test_the_lock_of_a_killed_owner_is_free_for_the_next(sid, launch):
         assert custody.key.public.hex() == public
 
 
-def test_asking_who_owns_a_session_takes_nothing_away(sid):
+def test_asking_who_owns_a_session_takes_nothing_away(sid: str) -> None:
     assert not is_owned(sid)
     with Custody.acquire(sid):
         assert is_owned(sid)
@@ -87,12 +93,12 @@ def test_asking_who_owns_a_session_takes_nothing_away(sid):
     assert not is_owned(ids.session_id())
 
 
-def test_a_child_process_does_not_inherit_the_lock(sid):
+def test_a_child_process_does_not_inherit_the_lock(sid: str) -> None:
     with Custody.acquire(sid) as custody:
         assert not os.get_inheritable(custody._lock)
 
 
-def test_destroying_leaves_neither_key_nor_folder(root):
+def test_destroying_leaves_neither_key_nor_folder(root: Path) -> None:
     custody = Custody.create(ids.session_id())
     custody.folder.log.write_text("debug")
     with custody.folder.key.open("rb") as key_file:
@@ -104,21 +110,23 @@ def test_destroying_leaves_neither_key_nor_folder(root):
     assert refused(custody.folder.sid) == (NotFoundError, "session.key")
 
 
-def test_destruction_is_not_claimed_when_something_stays(root, monkeypatch):
+def test_destruction_is_not_claimed_when_something_stays(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     custody = Custody.create(ids.session_id())
     custody.folder.key.unlink()
     custody.folder.key.symlink_to("/dev/null")
     assert not custody.destroy()
 
 
-def test_a_released_key_signs_nothing(sid):
+def test_a_released_key_signs_nothing(sid: str) -> None:
     with Custody.acquire(sid) as custody:
         pass
     with pytest.raises(IntegrityError):
         custody.key.sign(b"late")
 
 
-def test_the_same_id_cannot_get_new_keys(sid):
+def test_the_same_id_cannot_get_new_keys(sid: str) -> None:
     with pytest.raises(UnavailableError) as caught:
         Custody.create(sid)
     assert caught.value.code == "session.folder"
@@ -126,13 +134,13 @@ def test_the_same_id_cannot_get_new_keys(sid):
 
 
 @pytest.mark.parametrize("name", ["ed25519_key", "lock"])
-def test_a_file_that_others_may_read_is_refused(sid, root, name):
+def test_a_file_that_others_may_read_is_refused(sid: str, root: Path, name: str) -> None:
     (root / sid / name).chmod(0o644)
     assert refused(sid) == (UnavailableError, "session.foreign")
 
 
 @pytest.mark.parametrize("name", ["ed25519_key", "lock"])
-def test_a_link_is_never_followed(sid, root, tmp_path, name):
+def test_a_link_is_never_followed(sid: str, root: Path, tmp_path: Path, name: str) -> None:
     (root / sid / name).rename(tmp_path / "moved")
     (root / sid / name).symlink_to(tmp_path / "moved")
     assert refused(sid) == (UnavailableError, "session.foreign")
@@ -140,26 +148,34 @@ def test_a_link_is_never_followed(sid, root, tmp_path, name):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may give a file away")
 @pytest.mark.parametrize("name", ["ed25519_key", "lock", ""])
-def test_what_belongs_to_somebody_else_is_refused(sid, root, name):
+def test_what_belongs_to_somebody_else_is_refused(sid: str, root: Path, name: str) -> None:
     os.chown(root / sid / name, 65534, 65534)
     assert refused(sid) == (UnavailableError, "session.foreign")
 
 
-@pytest.mark.parametrize("spoil", [b"", b"00" * 32 + b"\n", b"zz" * 32 + b"\n" + b"00" * 32 + b"\n", b"00" * 32 + b" " + b"00" * 32 + b"\n",
-                                   b"00" * 32 + b"\n" + b"00" * 32 + b"\n" + b"x"])
-def test_a_damaged_key_file_is_refused(sid, root, spoil):
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        b"",
+        b"00" * 32 + b"\n",
+        b"zz" * 32 + b"\n" + b"00" * 32 + b"\n",
+        b"00" * 32 + b" " + b"00" * 32 + b"\n",
+        b"00" * 32 + b"\n" + b"00" * 32 + b"\n" + b"x",
+    ],
+)
+def test_a_damaged_key_file_is_refused(sid: str, root: Path, spoil: bytes) -> None:
     (root / sid / "ed25519_key").write_bytes(spoil)
     assert refused(sid) == (IntegrityError, "session.key_file")
     assert not is_owned(sid)
 
 
-def test_a_missing_key_frees_the_lock_again(sid, root):
+def test_a_missing_key_frees_the_lock_again(sid: str, root: Path) -> None:
     (root / sid / "ed25519_key").unlink()
     assert refused(sid) == (NotFoundError, "session.key")
     assert not is_owned(sid)
 
 
-def test_an_owner_dumps_no_core_and_is_not_traceable(root, launch):
+def test_an_owner_dumps_no_core_and_is_not_traceable(root: Path, launch: Launch) -> None:
     child = launch(
         "import ctypes, resource\n"
         "from ghost_core import ids\n"
@@ -168,3 +184,41 @@ def test_an_owner_dumps_no_core_and_is_not_traceable(root, launch):
         "print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0), resource.getrlimit(resource.RLIMIT_CORE)[0])\n"
     )
     assert child.communicate(timeout=5)[0].split() == ["0", "0"]
+
+
+REMNANTS = """
+import os
+from ghost_core import ids
+from ghost_core.secret import SecretBytes
+from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.residual import erase, scan
+
+custody = Custody.create(ids.session_id())
+custody.release()
+with Custody.acquire(custody.folder.sid) as again:
+    again.key.sign(b"entry")
+
+text = bytearray(130)
+with open(custody.folder.key, "rb", buffering=0) as file:
+    file.readinto(text)
+needles = []
+for start in (0, 65):
+    line, seed = bytes(text[start : start + 64]), bytearray(32)
+    for at in range(32):
+        seed[at] = int(chr(line[2 * at]) + chr(line[2 * at + 1]), 16)
+    raw = bytes(seed)
+    needles += [SecretBytes(line), SecretBytes(raw)]
+    for value in (line, raw, seed):
+        erase(value)
+found = scan(needles + [SecretBytes(bytes(text[:32]))])
+erase(text)
+print(found, scan(needles))
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the scan reads /proc")
+def test_an_owner_that_let_go_holds_no_seed_in_its_memory(root: Path, launch: Launch) -> None:
+    """The first number shows that the scan sees what is there: the text that the script holds."""
+    before, after = launch(REMNANTS).communicate(timeout=5)[0].split()
+    assert int(before) > 0
+    assert after == "0"

@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ghost_ledger.session.lifetime import expired, remaining_us
+from support.handclock import HandClock
 
 
 @dataclass(frozen=True, slots=True)
@@ -11,14 +12,14 @@ class Row:
     deadline: int
 
 
-def test_a_session_lives_up_to_its_deadline_and_not_at_it(clock):
+def test_a_session_lives_up_to_its_deadline_and_not_at_it(clock: HandClock) -> None:
     row = Row(clock.boot, clock.boottime + 10)
     assert remaining_us(row, clock) == 10
     clock.boottime += 10
     assert expired(row, clock)
 
 
-def test_setting_the_wall_clock_neither_ends_nor_prolongs_a_session(clock):
+def test_setting_the_wall_clock_neither_ends_nor_prolongs_a_session(clock: HandClock) -> None:
     row = Row(clock.boot, clock.boottime + 10)
     clock.now += 10**15
     assert remaining_us(row, clock) == 10
@@ -27,7 +28,7 @@ def test_setting_the_wall_clock_neither_ends_nor_prolongs_a_session(clock):
     assert expired(row, clock)
 
 
-def test_after_a_reboot_every_session_has_ended(clock):
+def test_after_a_reboot_every_session_has_ended(clock: HandClock) -> None:
     row = Row("another boot", clock.boottime + 10**12)
     assert expired(row, clock)
     assert remaining_us(row, clock) == 0

@@ -1,12 +1,16 @@
 from __future__ import annotations
 
 import secrets
+import subprocess
 import sys
+from collections.abc import Callable
 
 import pytest
 
 from ghost_core.secret import SecretBytes
 from ghost_ledger.session.residual import erase, scan
+
+type Launch = Callable[..., subprocess.Popen[str]]
 
 linux = pytest.mark.skipif(sys.platform != "linux", reason="the scan reads /proc")
 
@@ -31,12 +35,12 @@ def fresh():
 
 
 @linux
-def test_a_secret_that_only_the_needle_holds_is_not_found():
+def test_a_secret_that_only_the_needle_holds_is_not_found() -> None:
     assert scan([fresh(), fresh()]) == 0
 
 
 @linux
-def test_each_copy_that_was_left_is_counted():
+def test_each_copy_that_was_left_is_counted() -> None:
     needle = fresh()
     kept = [bytearray(needle.reveal()), bytearray(b"x" + needle.reveal() + b"y")]
     assert scan([needle]) >= len(kept)
@@ -46,7 +50,7 @@ def test_each_copy_that_was_left_is_counted():
 
 
 @linux
-def test_a_copy_over_a_chunk_border_is_found_once():
+def test_a_copy_over_a_chunk_border_is_found_once() -> None:
     needle = fresh()
     field = bytearray(5 << 20)
     raw = needle.reveal()
@@ -58,7 +62,7 @@ def test_a_copy_over_a_chunk_border_is_found_once():
 
 
 @linux
-def test_what_was_erased_is_gone():
+def test_what_was_erased_is_gone() -> None:
     needle = fresh()
     copy, array = needle.reveal(), bytearray(needle.reveal())
     erase(copy)
@@ -67,19 +71,19 @@ def test_what_was_erased_is_gone():
     assert array == bytearray(32)
 
 
-def test_shared_one_byte_values_are_left_alone():
+def test_shared_one_byte_values_are_left_alone() -> None:
     erase(bytes([65]))
     erase(b"")
     assert bytes([65]) == b"A"
 
 
 @linux
-def test_needles_that_would_match_by_chance_are_skipped():
+def test_needles_that_would_match_by_chance_are_skipped() -> None:
     assert scan([SecretBytes(b"\0\0\0"), SecretBytes(b"")]) == 0
 
 
 @linux
-def test_a_process_without_privileges_that_cannot_be_dumped_can_still_look(launch):
+def test_a_process_without_privileges_that_cannot_be_dumped_can_still_look(launch: Launch) -> None:
     child = launch(UNPRIVILEGED)
     before, after, dumpable = child.communicate(timeout=5)[0].split()
     assert (before, dumpable) == ("0", "0")

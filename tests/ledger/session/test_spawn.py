@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
 from collections.abc import Callable
 from pathlib import Path
@@ -33,9 +32,19 @@ def subset(parent: object, child: object) -> bool:
 @pytest.fixture
 def make(recorder: Recorder, home: Home, settings: Settings, clock: HandClock) -> Spawn:
     def call(**changed: object) -> Spawned:
-        options = {"intent": "deploy_staging", "ttl_seconds": 300, "scopes": ["stripe", "GET https://a.b/*"]}
+        options = {
+            "intent": "deploy_staging",
+            "ttl_seconds": 300,
+            "scopes": ["stripe", "GET https://a.b/*"],
+        }
         return spawn(
-            recorder, home, settings, clock=clock, policy_hash=POLICY, contains=subset, **options | changed
+            recorder,
+            home,
+            settings,
+            clock=clock,
+            policy_hash=POLICY,
+            contains=subset,
+            **options | changed,
         )
 
     return call
@@ -53,7 +62,9 @@ def left_over(root: Path, recorder: Recorder) -> tuple[list[str], list[str]]:
     return folders, [row.session_id for row in rows if not row.system]
 
 
-def test_the_document_has_the_promised_fields_in_their_forms(make: Spawn, home: Home, clock: HandClock) -> None:
+def test_the_document_has_the_promised_fields_in_their_forms(
+    make: Spawn, home: Home, clock: HandClock
+) -> None:
     spawned = make()
     document = json.loads(json.dumps(spawned.document()))
     assert list(document) == [
@@ -62,8 +73,13 @@ def test_the_document_has_the_promised_fields_in_their_forms(make: Spawn, home: 
     ]  # fmt: skip
     assert document["spawn_time"] == "2026-05-28T20:26:40Z"
     assert document["expires_at"] == "2026-05-28T20:31:40Z"
-    assert document["proxy_url"] == f"http://{document['session_id']}:{document['token']}@localhost:9999"
-    assert Vkey.parse(document["verify_key"]).public.hex() == document["ephemeral_key"].removeprefix("ed25519_public_")
+    assert (
+        document["proxy_url"]
+        == f"http://{document['session_id']}:{document['token']}@localhost:9999"
+    )
+    assert Vkey.parse(document["verify_key"]).public.hex() == document[
+        "ephemeral_key"
+    ].removeprefix("ed25519_public_")
     claims = tokens.check(home, document["token"].encode(), clock=clock)
     assert claims == tokens.TokenClaims(document["session_id"], spawned.expires_at_us)
 
@@ -162,7 +178,14 @@ def test_an_ended_parent_has_no_more_children(make: Spawn, clock: HandClock) -> 
 
 def test_a_sealed_parent_has_no_more_children(make: Spawn, recorder: Recorder) -> None:
     parent = make()
-    closed = {"reason": "evaporate", "reads": 0, "bytes_sent": 0, "bytes_received": 0, "summary": [], "lived_seconds": 0}
+    closed = {
+        "reason": "evaporate",
+        "reads": 0,
+        "bytes_sent": 0,
+        "bytes_received": 0,
+        "summary": [],
+        "lived_seconds": 0,
+    }
     recorder.seal(parent.session_id, closed)
     with pytest.raises(DeniedError) as caught:
         make(parent=parent.session_id, scopes=[])
@@ -176,7 +199,9 @@ def test_an_unknown_parent_is_not_found(make: Spawn, recorder: Recorder) -> None
         assert caught.value.code == "session.unknown"
 
 
-def test_a_spawn_that_cannot_be_recorded_leaves_nothing(make: Spawn, root: Path, recorder: Recorder) -> None:
+def test_a_spawn_that_cannot_be_recorded_leaves_nothing(
+    make: Spawn, root: Path, recorder: Recorder
+) -> None:
     with pytest.raises(GhostError):
         make(scopes=["x" * 20_000])
     assert left_over(root, recorder) == ([], [])
@@ -203,4 +228,4 @@ def test_an_address_literal_is_bracketed(make: Spawn) -> None:
 def test_the_key_files_are_private(make: Spawn, home: Home) -> None:
     spawned = make()
     for path in (spawned.custody.folder.key, home.keys / "token_keys.json"):
-        assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.spawn import Spawned, spawn
 from ghost_ledger.session.sweep import SUMMARY_ROWS, Swept, closed_fields, due, sweep
 from support.handclock import HandClock
+from support.ledger import CLOSED
 
 OWNER = """
 import sys
@@ -27,6 +29,7 @@ sys.stdin.read()
 """
 
 type Spawn = Callable[..., Spawned]
+type Launch = Callable[..., subprocess.Popen[str]]
 
 
 @pytest.fixture
@@ -106,7 +109,11 @@ def test_an_ended_session_is_sealed_with_its_own_key_and_its_folder_goes(
     clock.pass_seconds(10)
     assert sweep(recorder, home, clock) == (Swept(spawned.session_id, "sealed"),)
     assert status(recorder, spawned.session_id) == ("sealed", "ttl")
-    assert types(recorder, spawned.session_id) == ["session.spawn", "session.closed", "session.seal"]
+    assert types(recorder, spawned.session_id) == [
+        "session.spawn",
+        "session.closed",
+        "session.seal",
+    ]
     assert not (root / spawned.session_id).exists()
     assert sweep(recorder, home, clock) == ()
 
@@ -140,17 +147,19 @@ def test_an_owned_session_is_its_owners_business(
 
 
 def test_a_call_that_a_killed_owner_left_open_becomes_unknown_and_the_session_goes_on(
-    recorder: Recorder, home: Home, clock: HandClock, make: Spawn, launch: Callable[..., object]
+    recorder: Recorder, home: Home, clock: HandClock, make: Spawn, launch: Launch
 ) -> None:
     spawned = make()
     intend(recorder, spawned.session_id)
     child = launch(OWNER, spawned.session_id, "old")
-    child.stdout.readline()  # type: ignore[attr-defined]
+    child.stdout.readline()
     assert sweep(recorder, home, clock) == ()
-    child.kill()  # type: ignore[attr-defined]
-    child.wait(timeout=5)  # type: ignore[attr-defined]
+    child.kill()
+    child.wait(timeout=5)
     assert sweep(recorder, home, clock) == (Swept(spawned.session_id, "recovered"),)
-    assert [action.status for action in Ledger(recorder.engine).actions(spawned.session_id)] == ["unknown"]
+    assert [action.status for action in Ledger(recorder.engine).actions(spawned.session_id)] == [
+        "unknown"
+    ]
     assert status(recorder, spawned.session_id)[0] == "live"
     assert sweep(recorder, home, clock) == ()
 
@@ -187,7 +196,9 @@ def test_a_session_under_another_runtime_folder_is_given_up_only_after_its_end(
     elsewhere.mkdir(mode=0o700)
     for row in Ledger(recorder.engine).sessions(system=True):
         if row.system:
-            (elsewhere / row.session_id).mkdir(mode=0o755)  # the recorder's own is not at issue here
+            (elsewhere / row.session_id).mkdir(
+                mode=0o755
+            )  # the recorder's own is not at issue here
     assert sweep(recorder, home, clock, root=elsewhere) == ()
     clock.pass_seconds(301)
     assert sweep(recorder, home, clock, root=elsewhere) == ()
@@ -213,8 +224,32 @@ def test_a_folder_that_is_not_ours_alone_stops_nothing_else(
     assert sweep(recorder, home, clock) == (Swept(second.session_id, "sealed"),)
 
 
+def test_a_key_that_an_owner_left_between_seal_and_wipe_is_removed(
+    recorder: Recorder, home: Home, clock: HandClock, make: Spawn, root: Path
+) -> None:
+    spawned = make()
+    with Custody.acquire(spawned.session_id) as custody:
+        recorder.attach(spawned.session_id, custody.key)
+        recorder.seal(spawned.session_id, CLOSED)
+        assert sweep(recorder, home, clock) == ()
+    assert sweep(recorder, home, clock) == (Swept(spawned.session_id, "removed"),)
+    assert not (root / spawned.session_id).exists()
+    assert status(recorder, spawned.session_id) == ("sealed", "evaporate")
+
+
+def test_a_key_of_another_session_is_as_good_as_none(
+    recorder: Recorder, home: Home, clock: HandClock, make: Spawn, root: Path
+) -> None:
+    first, second = make(10), make(300)
+    key = root / first.session_id / "ed25519_key"
+    key.write_bytes((root / second.session_id / "ed25519_key").read_bytes())
+    clock.pass_seconds(10)
+    assert sweep(recorder, home, clock) == (Swept(first.session_id, "abandoned"),)
+    assert status(recorder, second.session_id)[0] == "live"
+
+
 def test_the_session_of_a_dead_recorder_is_abandoned(
-    recorder: Recorder, home: Home, clock: HandClock, launch: Callable[..., object]
+    recorder: Recorder, home: Home, clock: HandClock, launch: Launch
 ) -> None:
     child = launch(
         "import sys\n"
@@ -225,10 +260,10 @@ def test_the_session_of_a_dead_recorder_is_abandoned(
         "print(recorder.system(), flush=True)\n"
         "sys.stdin.read()\n"
     )
-    sid = child.stdout.readline().strip()  # type: ignore[attr-defined]
+    sid = child.stdout.readline().strip()
     assert due(recorder.engine, clock) == []
-    child.kill()  # type: ignore[attr-defined]
-    child.wait(timeout=5)  # type: ignore[attr-defined]
+    child.kill()
+    child.wait(timeout=5)
     assert sweep(recorder, home, clock) == (Swept(sid, "abandoned"),)
 
 

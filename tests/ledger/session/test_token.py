@@ -3,8 +3,10 @@ from __future__ import annotations
 import base64
 import json
 import stat
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +14,9 @@ from hypothesis import strategies as st
 
 from ghost_core import ids
 from ghost_core.errors import DeniedError, IntegrityError, UnavailableError
+from ghost_core.paths import Home
 from ghost_ledger.session import token as tokens
+from support.handclock import HandClock
 
 HOUR_US = 3600 * 1_000_000
 WEEK_US = 7 * 24 * HOUR_US
@@ -24,24 +28,24 @@ class Row:
     deadline: int
 
 
-def make(home, clock, sid=None, ttl_us=HOUR_US):
+def make(home: Home, clock: HandClock, sid: str | None = None, ttl_us: int = HOUR_US):
     return tokens.issue(home, sid or ids.session_id(), clock.now + ttl_us, clock=clock)
 
 
-def refused(home, token, clock, **more):
+def refused(home: Home, token: bytes, clock: HandClock, **more: object):
     with pytest.raises(DeniedError) as caught:
         tokens.check(home, token, clock=clock, **more)
     return caught.value.code
 
 
-def test_a_token_names_its_session_and_its_end(home, clock):
+def test_a_token_names_its_session_and_its_end(home: Home, clock: HandClock) -> None:
     sid = ids.session_id()
     token = make(home, clock, sid)
     claims = tokens.check(home, token.reveal(), clock=clock, sid=sid)
     assert claims == tokens.TokenClaims(sid, clock.now + HOUR_US)
 
 
-def test_a_token_has_the_documented_layout(home, clock):
+def test_a_token_has_the_documented_layout(home: Home, clock: HandClock) -> None:
     sid = ids.session_id()
     text = make(home, clock, sid).reveal()
     assert text.startswith(b"ghtoken_")
@@ -52,12 +56,14 @@ def test_a_token_has_the_documented_layout(home, clock):
     assert int.from_bytes(raw[20:28]) == clock.now + HOUR_US
 
 
-def test_the_same_session_gets_the_same_token_again(home, clock):
+def test_the_same_session_gets_the_same_token_again(home: Home, clock: HandClock) -> None:
     sid = ids.session_id()
     assert make(home, clock, sid) == make(home, clock, sid)
 
 
-def test_a_token_is_found_again_by_its_digest_after_the_key_was_rotated(home, clock):
+def test_a_token_is_found_again_by_its_digest_after_the_key_was_rotated(
+    home: Home, clock: HandClock
+) -> None:
     sid, ends = ids.session_id(), clock.now + 2 * WEEK_US
     first = tokens.issue(home, sid, ends, clock=clock)
     clock.now += WEEK_US
@@ -66,13 +72,15 @@ def test_a_token_is_found_again_by_its_digest_after_the_key_was_rotated(home, cl
     assert again == first
 
 
-def test_a_token_whose_key_is_gone_is_not_made_up(home, clock):
+def test_a_token_whose_key_is_gone_is_not_made_up(home: Home, clock: HandClock) -> None:
     with pytest.raises(DeniedError) as caught:
         tokens.issue(home, ids.session_id(), clock.now, clock=clock, expected="0" * 64)
     assert caught.value.code == "session.token.key"
 
 
-def test_a_new_server_key_is_made_after_a_week_and_the_old_one_is_still_accepted(home, clock):
+def test_a_new_server_key_is_made_after_a_week_and_the_old_one_is_still_accepted(
+    home: Home, clock: HandClock
+) -> None:
     old = make(home, clock, ttl_us=WEEK_US + HOUR_US).reveal()
     clock.now += WEEK_US
     new = make(home, clock).reveal()
@@ -80,7 +88,9 @@ def test_a_new_server_key_is_made_after_a_week_and_the_old_one_is_still_accepted
     assert tokens.check(home, old, clock=clock)
 
 
-def test_a_server_key_is_dropped_once_its_last_token_has_ended(home, clock):
+def test_a_server_key_is_dropped_once_its_last_token_has_ended(
+    home: Home, clock: HandClock
+) -> None:
     old = make(home, clock, ttl_us=WEEK_US + HOUR_US).reveal()
     clock.now += WEEK_US + HOUR_US
     make(home, clock)
@@ -88,25 +98,29 @@ def test_a_server_key_is_dropped_once_its_last_token_has_ended(home, clock):
     assert len(json.loads((home.keys / "token_keys.json").read_text())["keys"]) == 1
 
 
-def test_a_key_of_a_clock_that_ran_ahead_does_not_stay_for_ever(home, clock):
+def test_a_key_of_a_clock_that_ran_ahead_does_not_stay_for_ever(
+    home: Home, clock: HandClock
+) -> None:
     clock.now += 100 * WEEK_US
     ahead = make(home, clock).reveal()
     clock.now -= 100 * WEEK_US
     assert make(home, clock).reveal()[8:13] != ahead[8:13]
 
 
-def test_a_token_of_another_session_is_refused(home, clock):
+def test_a_token_of_another_session_is_refused(home: Home, clock: HandClock) -> None:
     token = make(home, clock).reveal()
     assert refused(home, token, clock, sid=ids.session_id()) == "session.token.session"
 
 
-def test_an_ended_token_is_refused(home, clock):
+def test_an_ended_token_is_refused(home: Home, clock: HandClock) -> None:
     token = make(home, clock).reveal()
     clock.now += HOUR_US
     assert refused(home, token, clock) == "session.token.expired"
 
 
-def test_with_a_lifetime_the_boot_clock_decides_and_the_wall_clock_does_not(home, clock):
+def test_with_a_lifetime_the_boot_clock_decides_and_the_wall_clock_does_not(
+    home: Home, clock: HandClock
+) -> None:
     token = make(home, clock).reveal()
     row = Row(clock.boot, clock.boottime + 5)
     clock.now += 2 * HOUR_US
@@ -116,26 +130,37 @@ def test_with_a_lifetime_the_boot_clock_decides_and_the_wall_clock_does_not(home
     assert refused(home, token, clock, lived=row) == "session.token.expired"
 
 
-def test_a_token_of_another_home_is_refused(home, clock, tmp_path):
+def test_a_token_of_another_home_is_refused(home: Home, clock: HandClock, tmp_path: Path) -> None:
     other = type(home)(tmp_path / "other").ensure()
     make(home, clock)
     assert refused(home, make(other, clock).reveal(), clock) == "session.token.key"
 
 
 @given(st.binary(max_size=120))
-def test_bytes_that_are_no_token_are_malformed(junk):
+def test_bytes_that_are_no_token_are_malformed(junk: bytes) -> None:
     with pytest.raises(DeniedError) as caught:
         tokens._decode(junk)
     assert caught.value.code == "session.token.malformed"
 
 
-@pytest.mark.parametrize("spoil", [lambda t: t + b"\n", lambda t: t + b"=", lambda t: t[:-1], lambda t: t.upper(),
-                                   lambda t: t[:20] + b"+" + t[21:], lambda t: b" " + t])
-def test_a_token_has_exactly_one_spelling(home, clock, spoil):
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda t: t + b"\n",
+        lambda t: t + b"=",
+        lambda t: t[:-1],
+        lambda t: t.upper(),
+        lambda t: t[:20] + b"+" + t[21:],
+        lambda t: b" " + t,
+    ],
+)
+def test_a_token_has_exactly_one_spelling(
+    home: Home, clock: HandClock, spoil: Callable[[bytes], bytes]
+) -> None:
     assert refused(home, spoil(make(home, clock).reveal()), clock) == "session.token.malformed"
 
 
-def test_no_single_changed_letter_goes_through(home, clock):
+def test_no_single_changed_letter_goes_through(home: Home, clock: HandClock) -> None:
     token = make(home, clock).reveal()
     for at in range(8, len(token)):
         letter = b"A" if token[at : at + 1] != b"A" else b"B"
@@ -145,7 +170,7 @@ def test_no_single_changed_letter_goes_through(home, clock):
         assert found == expected or (at == 13 and found == "session.token.key")
 
 
-def test_the_key_file_is_private_and_a_loose_one_is_refused(home, clock):
+def test_the_key_file_is_private_and_a_loose_one_is_refused(home: Home, clock: HandClock) -> None:
     token = make(home, clock).reveal()
     path = home.keys / "token_keys.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
@@ -155,7 +180,9 @@ def test_the_key_file_is_private_and_a_loose_one_is_refused(home, clock):
     assert caught.value.code == "session.token.keys"
 
 
-def test_a_link_in_place_of_the_key_file_is_not_followed(home, clock, tmp_path):
+def test_a_link_in_place_of_the_key_file_is_not_followed(
+    home: Home, clock: HandClock, tmp_path: Path
+) -> None:
     make(home, clock)
     path = home.keys / "token_keys.json"
     path.rename(tmp_path / "moved")
@@ -164,8 +191,12 @@ def test_a_link_in_place_of_the_key_file_is_not_followed(home, clock, tmp_path):
         make(home, clock)
 
 
-@pytest.mark.parametrize("content", ["", "{}", "[]", "null", '{"schema":"ghost/token-keys/v1","keys":[{"id":"zz"}]}'])
-def test_a_broken_key_file_is_named_and_never_replaced(home, clock, content):
+@pytest.mark.parametrize(
+    "content", ["", "{}", "[]", "null", '{"schema":"ghost/token-keys/v1","keys":[{"id":"zz"}]}']
+)
+def test_a_broken_key_file_is_named_and_never_replaced(
+    home: Home, clock: HandClock, content: str
+) -> None:
     path = home.keys / "token_keys.json"
     path.write_text(content)
     path.chmod(0o600)
@@ -175,14 +206,17 @@ def test_a_broken_key_file_is_named_and_never_replaced(home, clock, content):
     assert path.read_text() == content
 
 
-def test_sessions_spawned_at_once_share_one_server_key(home, clock):
+def test_sessions_spawned_at_once_share_one_server_key(home: Home, clock: HandClock) -> None:
     with ThreadPoolExecutor(8) as pool:
-        made = [future.result(timeout=5) for future in [pool.submit(make, home, clock) for _ in range(16)]]
+        made = [
+            future.result(timeout=5)
+            for future in [pool.submit(make, home, clock) for _ in range(16)]
+        ]
     assert len({token.reveal()[8:13] for token in made}) == 1
     assert all(tokens.check(home, token.reveal(), clock=clock) for token in made)
 
 
-def test_the_digest_is_the_sha256_of_the_text(home, clock):
+def test_the_digest_is_the_sha256_of_the_text(home: Home, clock: HandClock) -> None:
     token = make(home, clock)
     assert tokens.digest(token) == tokens.digest(token.reveal())
     assert len(tokens.digest(token)) == 64

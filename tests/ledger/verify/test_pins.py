@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ghost_core.errors import IntegrityError
 from ghost_ledger.note import Vkey
 from ghost_ledger.verify.pins import match_session, read_pins

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger.verify.report import REQUIRED, Axis, Report, judge
 

@@ -1,0 +1,85 @@
+"""What the evidence commands share: the ledger opened for reading, and results written to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy.engine import Engine
+
+from ghost_cli import output
+from ghost_cli.sessions import Opened
+from ghost_core import db
+from ghost_core.clock import SystemClock
+from ghost_core.errors import GhostError, NotFoundError, UnavailableError
+from ghost_core.files import write_file
+from ghost_core.paths import Home
+from ghost_ledger.reader import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """The ledger of a home."""
+
+    home: Home
+    ledger: Ledger
+
+
+@contextmanager
+def opened() -> Iterator[Evidence]:
+    """Open the ledger, after sessions that ended without an owner were sealed.
+
+    Raises:
+        NotFoundError: code `ledger.missing`, there is no database yet.
+    """
+    place = Opened.now()
+    engine = db.engine(place.settings.database.url, home=place.home)
+    try:
+        _demand(engine)
+        db.migrate(engine)
+        _sweep(place, engine)
+        yield Evidence(place.home, Ledger(engine, place.home))
+    finally:
+        engine.dispose()
+
+
+def save(path: Path, data: bytes) -> None:
+    """Write a result at once and whole, for its owner only; a link is refused, not followed.
+
+    Raises:
+        UnavailableError: codes `file.link`, `file.unwritable`.
+    """
+    if path.is_symlink():
+        raise UnavailableError(
+            f"file {str(path)!r}: is a symbolic link, expected a file or nothing",
+            code="file.link",
+            hint="name the file that the link points to",
+        )
+    write_file(path, data, mode=0o600)
+
+
+def _demand(engine: Engine) -> None:
+    url = engine.url
+    if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
+        return
+    raise NotFoundError(
+        f"ledger {url.database!r}: does not exist yet",
+        code="ledger.missing",
+        hint="ghost spawn --intent … --scope …, or set GHOST_HOME",
+    )
+
+
+def _sweep(place: Opened, engine: Engine) -> None:
+    """Seal what expired; a ledger that refuses to be written is still shown, with its verdict."""
+    from ghost_ledger.recorder import Recorder
+    from ghost_ledger.session import sweep
+
+    clock = SystemClock()
+    try:
+        if sweep.due(engine, clock):
+            with Recorder.open(place.home, place.settings.database.url, clock=clock) as recorder:
+                sweep.sweep(recorder, place.home, clock)
+    except (GhostError, ValueError) as error:
+        output.warn(f"sessions that ended could not be sealed: {error}")

@@ -1,0 +1,87 @@
+"""`ghost replay`: what a session did, verified, as json, csv or an audit page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any, assert_never
+
+import typer
+
+from ghost_cli import evidence, output
+from ghost_core.errors import UsageError
+from ghost_ledger.export.replay import all_view, csv_text, session_view, view_exit_code
+
+
+class Format(StrEnum):
+    """The forms of a view."""
+
+    JSON = "json"
+    CSV = "csv"
+    HTML = "html"
+
+
+def replay(
+    *,
+    session_id: Annotated[
+        str, typer.Option(help="Session to show.", envvar="GHOST_SESSION_ID")
+    ] = "",
+    everything: Annotated[bool, typer.Option("--all", help="Show every session.")] = False,
+    form: Annotated[
+        Format, typer.Option("--output-format", "--format", help="Form of the view.")
+    ] = Format.JSON,
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead (0600).")
+    ] = None,
+    against: Annotated[str, typer.Option(help="Another session to compare with.")] = "",
+    disclose: Annotated[
+        bool, typer.Option("--disclose", help="Add salts, requests and replies.")
+    ] = False,
+    key: Annotated[str, typer.Option(help="Key to trust instead of the log key in keys/.")] = "",
+) -> int:
+    """Show what a session did, verified; exit 0 verified, 7 broken, 8 incomplete.
+
+    Example: ghost replay --session-id gh_… --format html --output audit.html
+    """
+    if everything and against:
+        raise UsageError("--against: needs one session, not --all", code="usage.session")
+    if not everything and not session_id:
+        raise UsageError(
+            "expected --session-id or --all", code="usage.session", hint="ghost session list"
+        )
+    parts = "none" if form is not Format.HTML else "full" if disclose else "excerpt"
+    with evidence.opened() as found:
+        place = (found.ledger, found.home)
+        more: dict[str, Any] = {"key": key or None, "disclose": disclose, "parts": parts}
+        if everything:
+            view = all_view(*place, **more)
+        else:
+            view = session_view(*place, session_id, against=against or None, **more)
+    _show(view, form, file)
+    return view_exit_code(view)
+
+
+def _show(view: Mapping[str, Any], form: Format, file: Path | None) -> None:
+    if file is not None:
+        evidence.save(file, _encoded(view, form))
+        output.note(f"wrote {file}: a view, not evidence")
+    elif form is Format.JSON:
+        output.result(view)
+    else:
+        output.raw(_encoded(view, form))
+
+
+def _encoded(view: Mapping[str, Any], form: Format) -> bytes:
+    match form:
+        case Format.JSON:
+            return (json.dumps(view, indent=2) + "\n").encode("ascii")
+        case Format.CSV:
+            return csv_text(view).encode("utf-8")
+        case Format.HTML:
+            from ghost_templates.render import page
+
+            return page(view).encode("utf-8")
+        case _:
+            assert_never(form)

@@ -1,0 +1,142 @@
+"""`ghost bundle` and `ghost bundle unpack`."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+
+import pytest
+
+from ghost_cli.main import main
+from ghost_core import ids
+from ghost_ledger import bundle
+from ghost_ledger.bundle import Disclosure
+from support.bundles import Log
+from support.ledger import CLOSED, open_recorder, spawned
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder that is not the repository."""
+    monkeypatch.chdir(tmp_path)
+
+
+def _sealed(home: Path) -> tuple[str, str, str]:
+    """Return the id of a sealed session, its key, and the key of its log."""
+    with open_recorder(home) as recorder:
+        owned = spawned(recorder)
+        owned.act()
+        recorder.seal(owned.sid, CLOSED)
+        return owned.sid, owned.vkey, recorder.log_vkey
+
+
+def test_a_bundle_verifies_without_the_home(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sid, vkey, log_vkey = _sealed(home)
+    path = tmp_path / "a.ghost"
+    assert main(["bundle", sid, "-o", str(path)]) == 0
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    monkeypatch.setenv("GHOST_HOME", str(tmp_path / "nowhere"))
+    assert main(["verify", str(path), "--key", vkey]) == 0
+    assert main(["verify", str(path), "--key", log_vkey]) == 0
+
+
+def test_payloads_are_left_out_unless_disclosed(home: Path, tmp_path: Path) -> None:
+    sid, vkey, _ = _sealed(home)
+    plain, full = tmp_path / "plain.ghost", tmp_path / "full.ghost"
+    assert main(["bundle", sid, "-o", str(plain)]) == 0
+    assert main(["bundle", sid, "-o", str(full), "--disclose"]) == 0
+    assert bundle.decode(plain.read_bytes()).disclosures == ()
+    fields = {item.field for item in bundle.decode(full.read_bytes()).disclosures}
+    assert fields == {"intent", "params", "response"}
+    assert main(["verify", str(full), "--key", vkey]) == 0
+
+
+def test_the_command_to_verify_is_printed(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid, _, log_vkey = _sealed(home)
+    assert main(["bundle", sid, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["file"] == f"{sid}.ghost"
+    assert document["key"] == log_vkey
+    assert document["verify"] == f"ghost verify {sid}.ghost --key {log_vkey}"
+    assert (tmp_path / f"{sid}.ghost").is_file()
+
+
+def test_an_open_session_is_packed_and_said_to_be_open(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with open_recorder(home) as recorder:
+        sid = spawned(recorder).sid
+    assert main(["bundle", sid]) == 0
+    assert "not sealed: more may follow" in capsys.readouterr().out
+
+
+def test_a_dash_writes_to_stdout(home: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
+    sid, *_ = _sealed(home)
+    assert main(["bundle", sid, "-o", "-"]) == 0
+    assert len(bundle.decode(capfdbinary.readouterr().out).entries) == 5
+
+
+def test_an_unknown_session_is_missing(home: Path) -> None:
+    _sealed(home)
+    assert main(["bundle", ids.session_id()]) == 4
+
+
+def test_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
+    sid, *_ = _sealed(home)
+    (tmp_path / "link").symlink_to(tmp_path / "target")
+    assert main(["bundle", sid, "-o", str(tmp_path / "link")]) == 4
+    assert not (tmp_path / "target").exists()
+
+
+def test_unpacking_gives_the_parts_byte_for_byte(tmp_path: Path) -> None:
+    session = Log().session().action().finish()
+    path, folder = tmp_path / "a.ghost", tmp_path / "parts"
+    path.write_bytes(bundle.encode(session.bundle()))
+    assert main(["bundle", "unpack", str(path), "-o", str(folder)]) == 0
+    assert sorted(item.name for item in folder.iterdir()) == [
+        "000000-session.spawn.note",
+        "000001-action.intent.note",
+        "000002-action.outcome.note",
+        "000003-session.closed.note",
+        "000004-session.seal.note",
+        "checkpoint",
+        "seal.note",
+        "seal.tlog-proof",
+        "spawn.tlog-proof",
+    ]
+    assert (folder / "000001-action.intent.note").read_bytes() == session.notes[1]
+    assert (folder / "checkpoint").read_bytes() == session.log.head()
+    assert (folder / "seal.note").read_bytes() == session.seal
+
+
+@pytest.mark.parametrize("name", ["../evil", "/etc/x", "a/b", ".", "", "A", "x\x00y"])
+def test_a_name_with_path_characters_is_refused(tmp_path: Path, name: str) -> None:
+    hostile = Disclosure(0, name, b"\x00" * 32, b"payload")
+    path, folder = tmp_path / "a.ghost", tmp_path / "parts"
+    path.write_bytes(bundle.encode(Log().session().finish().bundle(disclosures=(hostile,))))
+    assert main(["bundle", "unpack", str(path), "-o", str(folder)]) == 7
+    assert not folder.exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    path, folder = tmp_path / "a.ghost", tmp_path / "parts"
+    path.write_bytes(bundle.encode(Log().session().finish().bundle()))
+    folder.mkdir()
+    (folder / "mine").write_text("mine")
+    assert main(["bundle", "unpack", str(path), "-o", str(folder)]) == 4
+    assert [item.name for item in folder.iterdir()] == ["mine"]
+
+
+def test_a_file_that_is_no_bundle_is_broken(tmp_path: Path) -> None:
+    path = tmp_path / "a.ghost"
+    path.write_bytes(b"{}")
+    assert main(["bundle", "unpack", str(path), "-o", str(tmp_path / "parts")]) == 7
+
+
+def test_a_missing_file_is_missing(tmp_path: Path) -> None:
+    assert main(["bundle", "unpack", str(tmp_path / "no"), "-o", str(tmp_path / "parts")]) == 4

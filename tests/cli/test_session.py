@@ -1,0 +1,150 @@
+"""`ghost session list` and `ghost session show`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghost_cli.main import main
+from ghost_cli.session import status_of
+from ghost_ledger.session.custody import Custody
+from ghost_ledger.store import SessionRow
+from support.handclock import HandClock
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    code = main([*words, "--json"])
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    document: dict[str, Any] = json.loads(captured.out)
+    return document
+
+
+def text(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    assert main(words) == 0
+    return capsys.readouterr().out
+
+
+def spawned(capsys: pytest.CaptureFixture[str], intent: str = "deploy", *words: str) -> str:
+    sid: str = run(capsys, "spawn", "--intent", intent, *words)["session_id"]
+    return sid
+
+
+def listed(capsys: pytest.CaptureFixture[str], *words: str) -> Sequence[dict[str, Any]]:
+    sessions: list[dict[str, Any]] = run(capsys, "session", "list", *words)["sessions"]
+    return sessions
+
+
+def test_without_a_ledger_there_are_no_sessions_and_none_is_made(
+    capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    assert text(capsys, "session", "list") == "no sessions\n"
+    assert listed(capsys) == []
+    assert not (home / "ghost.db").exists()
+
+
+def test_sessions_are_listed_oldest_first_without_the_token(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    first, second = spawned(capsys, "first"), spawned(capsys, "second")
+    found = listed(capsys)
+    assert [(each["session_id"], each["intent"]) for each in found] == [
+        (first, "first"),
+        (second, "second"),
+    ]
+    assert {each["status"] for each in found} == {"live"}
+    assert 0 < found[0]["remaining_seconds"] <= 300
+    assert "ghtoken_" not in json.dumps(found)
+
+
+def test_sessions_of_the_recorder_are_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    spawned(capsys)
+    assert [each["system"] for each in listed(capsys)] == [False]
+    assert True in [each["system"] for each in listed(capsys, "--all")]
+
+
+def test_an_owned_session_is_told_from_a_waiting_one(capsys: pytest.CaptureFixture[str]) -> None:
+    sid = spawned(capsys)
+    assert not listed(capsys)[0]["owned"]
+    with Custody.acquire(sid):
+        assert listed(capsys)[0]["owned"]
+
+
+def test_a_session_is_shown_with_its_keys(capsys: pytest.CaptureFixture[str]) -> None:
+    made = run(capsys, "spawn", "--intent", "deploy")
+    shown = run(capsys, "session", "show", made["session_id"])
+    for name in ("session_id", "ephemeral_key", "verify_key", "wire_key", "expires_at", "scopes"):
+        assert shown[name] == made[name]
+    assert (shown["status"], shown["actions"], shown["root"]) == ("live", {}, None)
+
+
+def test_a_session_whose_key_is_gone_is_abandoned_by_the_next_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sid = spawned(capsys)
+    with Custody.acquire(sid) as custody:
+        custody.folder.key.unlink()
+    shown = run(capsys, "session", "show", sid)
+    assert shown["status"] == "abandoned"
+    assert len(shown["root"]) == 64
+
+
+def test_the_text_forms_say_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    sid = spawned(capsys, "two\nlines \x1b[31m" + "x" * 60)
+    table = text(capsys, "session", "list").splitlines()
+    assert len(table) == 2
+    assert sid in table[1]
+    assert "two lines" in table[1]
+    assert "\x1b" not in table[1]
+    shown = text(capsys, "session", "show", sid)
+    assert f"session_id         {sid}\n" in shown
+    assert "owned              no\n" in shown
+
+
+def test_an_unknown_session_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["session", "show", "gh_nothing"]) == 4
+    assert "not in this ledger" in capsys.readouterr().err
+    spawned(capsys)
+    assert main(["session", "show", "gh_nothing"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("stored", "deadline", "shown"),
+    [
+        ("live", 11, "live"),
+        ("live", 10, "expired"),
+        ("sealed", 10, "evaporated"),
+        ("abandoned", 10, "abandoned"),
+    ],
+)
+def test_the_status_joins_what_is_stored_with_the_time(
+    stored: str, deadline: int, shown: str
+) -> None:
+    row = SessionRow(
+        session_id="gh_x",
+        scope="",
+        spawned_at=datetime(2026, 1, 1, tzinfo=UTC),
+        ttl_seconds=1,
+        scopes=[],
+        status=stored,
+        system=False,
+        quarantined=False,
+        vkey="",
+        wire_key="",
+        token="",
+        policy="",
+        expires_at=0,
+        boot="b",
+        deadline=deadline,
+    )
+    assert status_of(row, HandClock(boottime=10, boot="b")) == shown

@@ -1,0 +1,148 @@
+"""`ghost spawn`, through `main` as a shell would call it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghost_cli.main import main
+from ghost_core.clock import SystemClock
+from ghost_core.db import engine
+from ghost_core.paths import Home, runtime_dir
+from ghost_core.settings import load
+from ghost_ledger.reader import Ledger
+from ghost_ledger.session import token
+from ghost_ledger.session.custody import Custody
+
+RAW = "GET https://api.example.com/v1/*"
+TOOLS = """
+[tools.shop]
+base_url = "https://api.shop.example"
+[tools.shop.actions.list]
+method = "GET"
+path = "/v1/items"
+[tools.shop.actions.buy]
+method = "POST"
+path = "/v1/orders"
+[tools.wiki]
+base_url = "https://wiki.example"
+"""
+
+
+@pytest.fixture(autouse=True)
+def configured(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Home(home).ensure()
+    (home / "ghost.toml").write_text(TOOLS)
+    return home
+
+
+def spawn(capsys: pytest.CaptureFixture[str], *words: str) -> dict[str, Any]:
+    code = main(["spawn", "--intent", "deploy_staging", *words])
+    captured = capsys.readouterr()
+    assert code == 0, captured.err
+    document: dict[str, Any] = json.loads(captured.out)
+    return document
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    code = main(["--json", "spawn", *words])
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    return code, json.loads(captured.err.splitlines()[-1])["code"]
+
+
+def folders() -> list[Path]:
+    return [path for path in runtime_dir().iterdir() if path.is_dir()]
+
+
+def test_one_json_object_with_the_seeds_fields_in_their_forms(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = spawn(capsys, "--ttl", "60", "--scope", RAW)
+    assert re.fullmatch(r"gh_[0-9a-f]{32}", document["session_id"])
+    assert re.fullmatch(r"ghtoken_[A-Za-z0-9_-]+", document["token"])
+    assert re.fullmatch(r"ed25519_public_[0-9a-f]{64}", document["ephemeral_key"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["spawn_time"])
+    assert (document["ttl_seconds"], document["scopes"]) == (60, [RAW])
+    assert "parent_id" not in document
+
+
+def test_what_is_printed_is_durable_and_waits_for_an_owner(
+    capsys: pytest.CaptureFixture[str], configured: Path
+) -> None:
+    document = spawn(capsys)
+    database = engine(load().database.url)
+    row = Ledger(database).session(document["session_id"])
+    database.dispose()
+    assert row is not None
+    assert (row.intent, row.status, row.ttl_seconds) == ("deploy_staging", "live", 300)
+    assert token.check(Home(configured), document["token"].encode(), clock=SystemClock(), lived=row)
+    with Custody.acquire(document["session_id"]) as custody:
+        assert document["ephemeral_key"].endswith(custody.key.public.hex())
+
+
+def test_the_token_is_in_no_file(capsys: pytest.CaptureFixture[str], configured: Path) -> None:
+    made = spawn(capsys)["token"].encode()
+    for folder in (configured, runtime_dir()):
+        for path in folder.rglob("*"):
+            assert not path.is_file() or made not in path.read_bytes()
+
+
+def test_scopes_may_be_joined_by_commas_and_doubles_are_dropped(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    document = spawn(capsys, "--scope", "shop:list,wiki", "--scope", "wiki", "--scope", RAW)
+    assert document["scopes"] == ["shop:list", "wiki", RAW]
+
+
+def test_without_a_scope_nothing_is_allowed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert spawn(capsys)["scopes"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--intent", "x", "--scope", "shpo"], "scope.unknown"),
+        (["--intent", "x", "--scope", "shop:sell"], "scope.unknown"),
+        (["--intent", "x", "--scope", "GET ftp://x/"], "scope.grammar"),
+        (["--intent", "x", "--ttl", "0"], "usage.ttl"),
+        (["--intent", "x", "--ttl", "86401"], "usage.ttl"),
+        (["--intent", "x", "--ttl", "soon"], "usage.arguments"),
+        (["--intent", ""], "usage.intent"),
+        (["--intent", "x" * 4097], "usage.intent"),
+        ([], "usage.arguments"),
+    ],
+)
+def test_a_wrong_command_line_makes_nothing(
+    capsys: pytest.CaptureFixture[str], words: list[str], code: str
+) -> None:
+    assert refused(capsys, *words) == (2, code)
+    assert folders() == []
+
+
+def test_a_broken_configuration_makes_nothing(
+    capsys: pytest.CaptureFixture[str], configured: Path
+) -> None:
+    (configured / "ghost.toml").write_text("[session]\nttl = 5\n")
+    assert refused(capsys, "--intent", "x")[0] == 3
+    assert folders() == []
+
+
+def test_a_child_names_its_parent_and_wants_no_more(capsys: pytest.CaptureFixture[str]) -> None:
+    parent = spawn(capsys, "--scope", "shop")["session_id"]
+    child = spawn(capsys, "--parent", parent, "--scope", "shop:list", "--ttl", "5")
+    assert child["parent_id"] == parent
+    wider = ["--intent", "x", "--parent", parent, "--scope", "wiki", "--ttl", "5"]
+    assert refused(capsys, *wider) == (5, "session.parent_scopes")
+    longer = ["--intent", "x", "--parent", parent, "--scope", "shop", "--ttl", "301"]
+    assert refused(capsys, *longer) == (5, "session.parent_ttl")
+
+
+def test_an_unknown_parent_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--intent", "x", "--parent", "gh_" + "0" * 32]
+    assert refused(capsys, *words) == (4, "session.unknown")

@@ -1,0 +1,92 @@
+"""The pages in docs/formats are true: their example verifies, and so does their own verifier."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ghost_ledger import bundle, wiretoken
+from ghost_ledger.commitment import Commitment
+from ghost_ledger.tree import leaf_hash, node_hash, root
+from ghost_ledger.verify import verify_bundle
+from support.bundles import key
+
+FORMATS = Path(__file__).parents[2] / "docs" / "formats"
+EXAMPLE = (FORMATS / "example.ghost").read_bytes()
+PARTS = bundle.decode(EXAMPLE)
+NAMES = ("entry", "seal", "bundle", "wiretoken")
+PAGES = {name: (FORMATS / f"{name}.md").read_text("utf-8") for name in NAMES}
+KEYS = re.findall(
+    r"^(?:ghost[.]example/\S+[+]\S+|ed25519_public_\S+)$", PAGES["bundle"], re.MULTILINE
+)
+
+
+def block(page: str, start: str) -> str:
+    """Return the fenced block of a page that starts with this text."""
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", PAGES[page], re.MULTILINE | re.DOTALL)
+    return next(text for text in blocks if text.startswith(start))
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_the_example_verifies_under_every_key_of_the_page(key: str):
+    report = verify_bundle(EXAMPLE, [key])
+    assert report.exit_code == 0
+    assert report.axis("disclosure").state == "valid"
+
+
+def test_the_page_gives_three_keys():
+    assert len(KEYS) == 3
+
+
+def test_the_entry_on_the_page_is_the_one_of_the_example():
+    assert block("entry", '{"bytes_received"').encode() == PARTS.entries[3]
+    assert leaf_hash(PARTS.entries[3]).hex() in PAGES["entry"]
+
+
+def test_the_commitment_on_the_page_is_the_one_of_the_formula():
+    commitment = Commitment("params", bytes(range(32)))
+    commitment.update(b"amount=2000&currency=usd")
+    assert commitment.hex() in PAGES["entry"]
+
+
+def test_the_notes_on_the_page_are_those_of_the_example():
+    assert PARTS.seal == block("seal", "ghost.example/0193/s/").encode()
+    assert PARTS.head == block("seal", "ghost.example/0193\n").encode()
+    assert PARTS.seal_proof == block("seal", "c2sp.org/tlog-proof@v1")
+
+
+def test_the_hashes_on_the_page_are_those_of_the_example():
+    hashes = [leaf_hash(note) for note in PARTS.entries[:4]]
+    nodes = [node_hash(*hashes[:2]), node_hash(*hashes[2:]), root(hashes)]
+    for item in hashes + nodes:
+        assert item.hex() in PAGES["seal"]
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_verifier_on_the_page_accepts_the_example_and_nothing_changed(
+    tmp_path: Path, *, changed: bool
+):
+    data = EXAMPLE.replace(b"api.stripe.com", b"api.strype.com") if changed else EXAMPLE
+    (tmp_path / "example.ghost").write_bytes(data)
+    (tmp_path / "page.py").write_text(block("bundle", "import base64"), "utf-8")
+    command = [sys.executable, "page.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=5)
+    assert (ended.returncode != 0) == changed
+
+
+@pytest.mark.parametrize("host", ["api.test", "else.test"])
+def test_the_token_check_on_the_page_accepts_our_tokens_for_their_host(host: str):
+    page: dict[str, Any] = {}
+    exec(block("wiretoken", "import base64"), page)  # noqa: S102  # our own page
+    end = 2**40
+    token = wiretoken.issue(key(1), sid="s", action_id="a", host="api.test", expires_at_s=end)
+    if host == "api.test":
+        assert page["check"](token, key(1).public.hex(), host)["action"] == "a"
+    else:
+        with pytest.raises(ValueError, match="not for this host"):
+            page["check"](token, key(1).public.hex(), host)
