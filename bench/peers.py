@@ -39,7 +39,7 @@ def mitmdump(files: Files, stack: contextlib.ExitStack) -> Peer:
 
 def proxy_py(files: Files, stack: contextlib.ExitStack) -> Peer:
     """proxy.py with TLS interception, one worker, in a venv of its own."""
-    program = _install_proxy_py(files.out / "proxy.py")
+    program = _install_proxy_py(files.kept / "proxy.py")
     authority = ca.ensure(files.out / "proxy.py" / "ca")
     port = free_port()
     command = [

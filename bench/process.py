@@ -23,8 +23,9 @@ class SkippedError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Everything on disk: the output folder, the upstream's port and certificate."""
+    """What is on disk and where the upstream is; `kept` outlives the run, `out` does not."""
 
+    kept: Path
     out: Path
     upstream_port: int
     upstream_ca: Path

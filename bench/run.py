@@ -13,6 +13,7 @@ import os
 import platform
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -47,12 +48,13 @@ def main() -> None:
 
 def start_upstream(stack: contextlib.ExitStack) -> Files:
     """Start the upstream with a certificate of its own."""
-    out = HERE / "out"
-    out.mkdir(exist_ok=True)
-    (out / ".gitignore").write_text("*\n", "utf-8")
+    kept = HERE / "out"
+    kept.mkdir(exist_ok=True)
+    (kept / ".gitignore").write_text("*\n", "utf-8")
+    out = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ghost-bench-")))
     made = certificate.make(out)
     port = free_port()
-    files = Files(out, port, made.certificate_file)
+    files = Files(kept, out, port, made.certificate_file)
     command = [sys.executable, str(HERE / "upstream.py"), str(port)]
     command += [str(made.certificate_file), str(made.key_file)]
     stack.enter_context(running("upstream", command, port, files, core=LOAD_CORE))

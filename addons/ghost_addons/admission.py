@@ -107,14 +107,12 @@ async def admit(
     `body` is None for a streamed one. Raises Refused; the request is untouched until the last step.
     """
     _require_alive(action)
-    secrets = services.secrets
-    clean_body = secrets.scrubber.clean(body)[0] if body else body
-    action.request = Request(
-        action.request.method, action.request.target, _clean(services, request), clean_body
-    )
+    scrubber = services.secrets.scrubber
+    clean_body = scrubber.clean(body)[0] if body else body
     if body is not None:
         action.sent = len(body)
         action.body_mode = "buffered" if body else "none"
+    action.request = _judged(services, action, request, clean_body)
     await _gates(services, action, request)
     credential = _credential(services, action)
     secret = None
@@ -123,15 +121,24 @@ async def admit(
     head = inject.head_of(request, path=action.request.target.path_and_query)
     _refuse_stray(services, action, head)
     action.wire_token = _wire_token(action)
-    await _intend(services, action, head, credential, body=clean_body or b"")
+    base = inject.stripped(head, credential, websocket=action.websocket)
+    await _intend(services, action, head, base, credential, body=clean_body or b"")
     _require_alive(action)
+    token = action.wire_token
     inject.put(
-        request,
-        inject.forwarded(
-            head, credential=credential, secret=secret, wire_token=action.wire_token, websocket=action.websocket
-        ),
+        request, inject.injected(base, credential=credential, secret=secret, wire_token=token)
     )
     action.admitted = True
+
+
+def _judged(
+    services: Services, action: Action, request: http.Request, body: bytes | None
+) -> Request:
+    """Return the request as gates see it; what leaves this process for a hook is scrubbed first."""
+    headers = action.request.headers
+    if action.decision.needs_body or action.ticket is not None:
+        headers = _clean(services, request)
+    return Request(action.request.method, action.request.target, headers, body)
 
 
 def _require_alive(action: Action) -> None:
@@ -217,8 +224,14 @@ def _wire_token(action: Action) -> bytes:
     ).encode()
 
 
-async def _intend(
-    services: Services, action: Action, head: Head, credential: Credential | None, *, body: bytes
+async def _intend(  # noqa: PLR0913  # the parts of one entry
+    services: Services,
+    action: Action,
+    head: Head,
+    base: Head,
+    credential: Credential | None,
+    *,
+    body: bytes,
 ) -> None:
     """Write the intent and wait until it is durable; an allowed read that nobody judged has none."""
     settings = action.governance.settings
@@ -235,12 +248,11 @@ async def _intend(
     if action.body_mode == "streamed":
         action.request_body = Commitment("request_body")
     scrubber = services.secrets.scrubber
-    masked = inject.forwarded(
-        head,
+    masked = inject.injected(
+        base,
         credential=credential,
         secret=inject.mark(credential) if credential else None,
         wire_token=b"[ghost token]" if action.wire_token else b"",
-        websocket=action.websocket,
     )
     draft = record.intent(
         action,

@@ -1,8 +1,8 @@
 """The one place that puts a secret on the wire, as the last step before sending.
 
-`forwarded` builds the head that goes upstream from the head that the agent sent. It runs twice: with a mark
-for the record, before the intent is durable, and with the secret afterwards. The record therefore cannot
-hold what the wire holds.
+`injected` builds the head that goes upstream from the stripped head of the agent. It runs twice: with a mark for
+the record, before the intent is durable, and with the secret afterwards. The record therefore cannot hold what
+the wire holds.
 """
 
 from __future__ import annotations
@@ -32,24 +32,22 @@ def mark(credential: Credential) -> SecretBytes:
     return SecretBytes(b"[credential " + credential.name.encode() + b"]")
 
 
-def forwarded(
-    head: Head,
-    *,
-    credential: Credential | None,
-    secret: SecretBytes | None,
-    wire_token: bytes,
-    websocket: bool = False,
-) -> Head:
-    """Return the head to send: the client's credentials and hop-by-hop headers gone, ours set."""
+def stripped(head: Head, credential: Credential | None, *, websocket: bool) -> Head:
+    """Return the head without what may not go on: the client's credentials, the lines of this hop."""
     keep = credential.replaced if credential is not None else None
-    result = strip(head, websocket=websocket, placeholder=keep)
     accepted = supported_accept_encoding(head.get("accept-encoding") or b"identity")
-    result = result.with_header("accept-encoding", accepted)
+    return strip(head, websocket=websocket, placeholder=keep).with_header(
+        "accept-encoding", accepted
+    )
+
+
+def injected(
+    base: Head, *, credential: Credential | None, secret: SecretBytes | None, wire_token: bytes
+) -> Head:
+    """Return a stripped head with the credential and our own token set, each exactly once."""
     if credential is not None and secret is not None:
-        result = credential.inject(result, secret)
-    if wire_token:
-        result = result.with_header("x-ghost-token", wire_token)
-    return result
+        base = credential.inject(base, secret)
+    return base.with_header("x-ghost-token", wire_token) if wire_token else base
 
 
 def put(request: http.Request, head: Head) -> None:

@@ -106,7 +106,7 @@ class Engine:
         assert self._server is not None
         for instance in self._server.servers:
             if not instance.is_running:
-                raise _busy(port, instance.last_exception)
+                raise _not_listening(port, instance.last_exception)
         return Listening(hosts, port)
 
     def close_client(self, client_id: str) -> None:
@@ -148,7 +148,7 @@ class _Ready:
 
 def _settings(hosts: tuple[str, ...], port: int) -> dict[str, object]:
     return {
-        "mode": [f"regular@{f'[{host}]' if ':' in host else host}:{port}" for host in hosts],
+        "mode": [f"regular@{host}:{port}" for host in hosts],
         "connection_strategy": "lazy",
         "upstream_cert": False,
         "rawtcp": False,
@@ -171,7 +171,7 @@ def _free(hosts: tuple[str, ...], port: int) -> tuple[tuple[str, ...], int]:
         return usable, _any_port(usable)
     for host in usable:
         if not _bindable(host, port):
-            raise _busy(port, None)
+            raise _busy(port)
     return usable, port
 
 
@@ -208,14 +208,19 @@ def _bound(host: str, port: int) -> socket.socket:
     return listener
 
 
-def _busy(port: int, cause: Exception | None) -> UnavailableError:
-    error = UnavailableError(
+def _busy(port: int) -> UnavailableError:
+    return UnavailableError(
         f"port {port}: in use by another process",
         code="port.busy",
         hint=f"ghost possess --stop, or choose another port: ghost possess --port {port + 1}",
     )
-    error.__cause__ = cause
-    return error
+
+
+def _not_listening(port: int, cause: Exception | None) -> UnavailableError:
+    """Explain a listener that did not come up: somebody was faster, or the address is no good."""
+    if isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE:
+        return _busy(port)
+    return UnavailableError(f"port {port}: cannot listen, {cause}", code="proxy.address")
 
 
 def addresses(host: str) -> tuple[str, ...]:

@@ -27,13 +27,13 @@ def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -
 
     `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy.
     """
-    fields: list[tuple[bytes, bytes]] = []
-    for name, value in response.headers.fields:
-        if name.lower() in _HOP_BY_HOP:
-            continue
-        fields.append((name, _clean(action, value, scrubber)))
+    fields = [line for line in response.headers.fields if line[0].lower() not in _HOP_BY_HOP]
+    # One search over all of them; a secret in a reply's header is rare.
+    joined = b"\n".join([response.data.reason, *(value for _, value in fields)])
+    if scrubber.holds(joined) or _may_hold_token(action, joined):
+        fields = [(name, _clean(action, value, scrubber)) for name, value in fields]
+        response.data.reason = _clean(action, response.data.reason, scrubber)
     response.headers = http.Headers(fields)
-    response.data.reason = _clean(action, response.data.reason, scrubber)
 
 
 def _clean(action: Action, data: bytes, scrubber: Scrubber) -> bytes:
@@ -47,11 +47,15 @@ def hide_token(action: Action, data: bytes) -> bytes:
 
     It is made for one call, so its forms are only worked out where its beginning occurs.
     """
-    if not action.wire_token or not any(form in data for form in _TOKEN_BEGINS):
+    if not _may_hold_token(action, data):
         return data
     clean, found = Scrubber((SecretBytes(action.wire_token),)).clean(data)
     action.scrubbed += found
     return clean
+
+
+def _may_hold_token(action: Action, data: bytes) -> bool:
+    return bool(action.wire_token) and any(form in data for form in _TOKEN_BEGINS)
 
 
 def open_body(

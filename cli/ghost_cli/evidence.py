@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from sqlalchemy.engine import Engine
 
 from ghost_cli import output
 from ghost_cli.sessions import Opened
@@ -34,12 +32,14 @@ def opened() -> Iterator[Evidence]:
     Raises:
         NotFoundError: code `ledger.missing`, there is no database yet.
     """
-    place = Opened.now()
+    from ghost_ledger.session import sweep
+
+    place, clock = Opened.now(), SystemClock()
     engine = db.engine(place.settings.database.url, home=place.home)
     try:
-        _demand(engine)
+        _demand(engine.url.get_backend_name(), str(engine.url.database))
         db.migrate(engine)
-        _sweep(place, engine)
+        _sweep(place, clock, due=lambda: bool(sweep.due(engine, clock)))
         yield Evidence(place.home, Ledger(engine, place.home))
     finally:
         engine.dispose()
@@ -60,25 +60,23 @@ def save(path: Path, data: bytes) -> None:
     write_file(path, data, mode=0o600)
 
 
-def _demand(engine: Engine) -> None:
-    url = engine.url
-    if url.get_backend_name() != "sqlite" or Path(str(url.database)).exists():
+def _demand(backend: str, database: str) -> None:
+    if backend != "sqlite" or Path(database).exists():
         return
     raise NotFoundError(
-        f"ledger {url.database!r}: does not exist yet",
+        f"ledger {database!r}: does not exist yet",
         code="ledger.missing",
         hint="ghost spawn --intent … --scope …, or set GHOST_HOME",
     )
 
 
-def _sweep(place: Opened, engine: Engine) -> None:
+def _sweep(place: Opened, clock: SystemClock, *, due: Callable[[], bool]) -> None:
     """Seal what expired; a ledger that refuses to be written is still shown, with its verdict."""
     from ghost_ledger.recorder import Recorder
     from ghost_ledger.session import sweep
 
-    clock = SystemClock()
     try:
-        if sweep.due(engine, clock):
+        if due():
             with Recorder.open(place.home, place.settings.database.url, clock=clock) as recorder:
                 sweep.sweep(recorder, place.home, clock)
     except (GhostError, ValueError) as error:

@@ -163,13 +163,13 @@ def _lines(document: dict[str, object]) -> str:
 
 def _text(value: object) -> str:
     match value:
-        case None | [] | {}:
+        case None:
             return "-"
         case bool():
             return "yes" if value else "no"
         case dict():
-            return ", ".join(f"{count} {name}" for name, count in value.items())
+            return ", ".join(f"{count} {name}" for name, count in value.items()) or "-"
         case list():
-            return ", ".join(map(str, value))
+            return ", ".join(map(str, value)) or "-"
         case _:
             return str(value).replace("\n", " ")

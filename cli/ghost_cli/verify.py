@@ -37,7 +37,7 @@ class _Judged:
 
 
 def verify(
-    files: Annotated[list[Path], typer.Argument(help="Bundles (.ghost)", metavar="FILE…")],
+    files: Annotated[list[Path], typer.Argument(help="Bundles (.ghost)", metavar="FILE")],
     *,
     key: Annotated[
         list[str] | None,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Protocol
 
@@ -37,10 +38,16 @@ class SystemClock:
 
     def boot_id(self) -> str:
         """The kernel's random boot id; elsewhere a constant, so that only deadlines count."""
-        try:
-            return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-        except OSError:
-            return "unknown"
+        return _boot_id()
+
+
+@cache
+def _boot_id() -> str:
+    """Read it once: no process outlives its boot, and every call of an agent asks."""
+    try:
+        return Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
+    except OSError:
+        return "unknown"
 
 
 def rfc3339(microseconds: int) -> str:

@@ -30,6 +30,7 @@ from ghost_core.paths import Home, expand
 
 APPLICATION_ID: Final = 0x67686F73  # "ghos": what `file` and we know the database by
 _BEGIN: Final = "ghost_begin"
+_CACHE_KIBIBYTES: Final = 32 * 1024  # the indexes over hashes are hit at random places
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -149,7 +150,7 @@ def _file_url(url: str, home: Home | None) -> URL:
             code="database.url",
             hint='url = "sqlite:///$GHOST_HOME/ghost.db"',
         )
-    return parsed.set(database=str(expand(parsed.database, base=home)))
+    return parsed.set(database=str(expand(parsed.database, base=home).absolute()))
 
 
 def _on_connect(busy_seconds: float, guarded: frozenset[str]) -> Callable[[Any, object], None]:
@@ -170,6 +171,7 @@ def _sqlite_pragmas(raw: sqlite3.Connection, *, busy_seconds: float, trusted: bo
         "foreign_keys=ON",
         "recursive_triggers=ON",
         "secure_delete=ON",
+        f"cache_size=-{_CACHE_KIBIBYTES}",
         f"trusted_schema={'ON' if trusted else 'OFF'}",
     ):
         raw.execute(f"PRAGMA {pragma}")

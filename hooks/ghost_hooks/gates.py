@@ -10,10 +10,12 @@ from pathlib import Path
 from urllib.parse import unquote_plus
 
 from ghost_core.errors import GhostError
+from ghost_hooks import limits
 from ghost_hooks.decision import Decision
 from ghost_hooks.document import Call, document
 from ghost_hooks.folder import Hook, Stage
 from ghost_hooks.grants import Grant
+from ghost_hooks.limits import Spent
 from ghost_hooks.params import UnreadableError, of_reply, of_request
 from ghost_hooks.request import Reply, Request, Verdict, header
 from ghost_hooks.rules import Rule
@@ -56,28 +58,28 @@ class Gates:
 
     runner: HookRunner
     decision: Decision
+    grant: Grant
     session: Mapping[str, object]
     action_id: str
     extra_hooks: Sequence[ExtraHook] = ()
+    spent: Spent | None = None
 
     async def before(self, request: Request) -> AsyncGenerator[Verdict]:
-        """Yield the verdicts about a request: method, conditional rules, schema, hooks, extra hooks."""
-        grant = self.decision.grant
-        if grant is None:
-            yield self.decision.denial or failed(ValueError("no grant"))
-            return
+        """Yield the verdicts about a request: method, rules, schema, limits, hooks, extra hooks."""
         override = _override(request)
         if override is not None:
             yield override
-        for verdict in _on_params(self.decision.conditional, grant, request):
+        for verdict in _on_params(self.decision.conditional, self.grant, request):
             yield verdict
+        limit = _on_limits(self.grant, request, self.spent)
+        if limit is not None:
+            yield limit
         async for verdict in self._hooked("pre", request):
             yield verdict
 
     async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a reply: schema, hooks, extra hooks."""
-        grant = self.decision.grant
-        schema = None if grant is None else _on_reply(grant, request, reply)
+        schema = _on_reply(self.grant, request, reply)
         if schema is not None:
             yield schema
         async for verdict in self._hooked("post", request, reply):
@@ -87,11 +89,11 @@ class Gates:
     async def _hooked(
         self, stage: Stage, request: Request, reply: Reply | None = None
     ) -> AsyncGenerator[Verdict]:
-        tool, action, grant = self.decision.tool, self.decision.action, self.decision.grant
+        tool, action = self.decision.tool, self.decision.action
         hooks = [*self.runner.find(tool, action, stage), *map(_extra, self.extra_hooks)]
         if not hooks:
             return
-        call = Call(self.action_id, tool, action, grant.kind if grant else None)
+        call = Call(self.action_id, tool, action, self.grant.kind)
         handed = document(call, self.session, request, reply)
         for hook in hooks:
             yield await self.runner.run(hook, handed)
@@ -131,6 +133,13 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
     if grant.request_schema is not None:
         found.append(grant.request_schema.verdict(params.values, typed=params.typed))
     return [verdict for verdict in found if verdict is not None]
+
+
+def _on_limits(grant: Grant, request: Request, spent: Spent | None) -> Verdict | None:
+    if grant.limits is None or not limits.limited(grant.limits):
+        return None
+    now = limits.cost(grant.limits, request, grant.kind)
+    return limits.judge(grant.limits, spent, now, rule=f"{grant.tool}:{grant.action}")
 
 
 def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:

@@ -9,7 +9,9 @@ from typing import Self
 
 from ghost_core.settings import ActionSettings
 from ghost_core.settings_tables import LimitSettings
+from ghost_hooks.limits import limited
 from ghost_hooks.params import Kind
+from ghost_hooks.path import folded
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, effective, name_glob
 from ghost_hooks.schemas import Schema
 from ghost_hooks.scope import RawPart, Scope
@@ -53,9 +55,7 @@ class Grant:
     @property
     def reads_body(self) -> bool:
         """Whether the request's body must be known before it may pass."""
-        limits = self.limits
-        limited = limits is not None and (limits.sum is not None or limits.bytes is not None)
-        return self.request_schema is not None or limited
+        return self.request_schema is not None or limited(self.limits)
 
     def reaches(self, host: str) -> bool:
         """Tell whether any scope allows it on the host; the others only show what a request is."""
@@ -63,9 +63,15 @@ class Grant:
             each.host is None or each.host.allows(host) for each in self.allowances
         )
 
-    def match(self, method: str, target: Target) -> bool:
-        """Tell whether method and path are of this grant."""
-        return self.methods.match(method) and self.path.match(target.path)
+    def concerns(self, method: str, path: str) -> bool:
+        """Tell whether a request is of this grant, as sent or as a server may read it."""
+        if not self.methods.match(method):
+            return False
+        return self.path.match(path) or ("%" in path and self.path.match_folded(folded(path)))
+
+    def clear(self, path: str) -> bool:
+        """Tell whether the path is of this grant however its escapes are read."""
+        return self.path.match(path) and ("%" not in path or self.path.match_folded(folded(path)))
 
     def allowed(self, name: str, host: str) -> str | None:
         """Return the scope that allows the action on the host."""
@@ -131,12 +137,15 @@ class Grants:
         decided: set[str] = set()
         named = self.at(target.scheme, target.host, target.port)
         for grant in named if wanted is None else _declared(named, method, target, wanted):
-            if grant.tool in decided or not grant.match(method, target):
+            if grant.tool in decided or not grant.concerns(method, target.path):
                 continue
+            # Read in two ways, the path would be two actions: then it is none.
+            clear = grant.clear(target.path)
             scope = grant.allowed(grant.action or effective(method), target.host)
-            if scope is not None:
+            if clear and scope is not None:
                 return grant if grant.scope else replace(grant, scope=scope)
-            decided.add(grant.tool)
+            if grant.tool:
+                decided.add(grant.tool)
         return None
 
 
@@ -145,7 +154,8 @@ def _declared(
 ) -> Iterable[Grant]:
     """Return the declared action, unless a more specific one of its tool is what the request is."""
     tool, action = wanted
-    matching = [grant for grant in named if grant.tool == tool and grant.match(method, target)]
+    path = target.path
+    matching = [grant for grant in named if grant.tool == tool and grant.concerns(method, path)]
     for grant in matching:
         same = grant.action is None or grant.action == action
         if same and grant.path.weight == matching[0].path.weight:

@@ -8,12 +8,13 @@ from typing import Self
 
 from ghost_core.errors import DeniedError, UsageError
 from ghost_hooks.host import canonical_host
-from ghost_hooks.path import canonical_path
+from ghost_hooks.path import canonical_path, folded
 
 ANY = "*"
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,30}\Z")
 _WILD = re.compile(r"\*|\{[A-Za-z0-9_.-]+\}")
 _REST = "/**"
+_PARAMETERS = re.compile(r";(?:(?!/|%2F).)*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,7 @@ class PathPattern:
 
     text: str
     regex: re.Pattern[str] = field(compare=False, repr=False)
+    folded: re.Pattern[str] = field(compare=False, repr=False)
     weight: tuple[int, int, int]
 
     @classmethod
@@ -115,18 +117,31 @@ class PathPattern:
             )
         wilds = _WILD.findall(body)
         literals = _literals(body, text)
-        regex = "".join(
-            re.escape(literal) + ("[^/]+" if index < len(wilds) else "")
-            for index, literal in enumerate(literals)
-        )
-        tail = r"(?:/.*)?" if rest else ""
+        regex = _compiled(literals, rest)
+        plain = _compiled([folded(literal) for literal in literals], rest)
         shown = "".join(a + b for a, b in zip(literals, [*wilds, ""], strict=True)) + rest
         weight = (not rest, sum(map(len, literals)), -len(wilds))
-        return cls(shown, re.compile(regex + tail + r"\Z", re.DOTALL), weight)
+        return cls(shown, regex, plain, weight)
 
     def match(self, path: str) -> bool:
-        """Tell whether a canonical path matches."""
+        """Tell whether a canonical path matches.
+
+        Segment parameters (`;v=1`), which some servers drop, match only where the pattern has them.
+        """
+        if ";" in path and ";" not in self.text:
+            return False
         return self.regex.match(path) is not None
+
+    def match_folded(self, path: str) -> bool:
+        """Tell whether a path without escapes matches, as a server reads it that decodes first."""
+        return self.folded.match(path) is not None
+
+    def denies(self, path: str) -> bool:
+        """Match as a refusal: however a server reads escapes, parameters and a last slash."""
+        plain = folded(path)
+        bare = _PARAMETERS.sub("", plain).rstrip("/")
+        readings = (plain, bare, bare + "/")
+        return self.regex.match(path) is not None or any(map(self.match_folded, readings))
 
     def covers(self, other: PathPattern) -> bool:
         """Tell whether every path of the other matches here.
@@ -137,6 +152,11 @@ class PathPattern:
         if other.text.endswith(_REST) and not self.text.endswith(_REST):
             return False
         return self.match(other.text)
+
+
+def _compiled(literals: list[str], rest: str) -> re.Pattern[str]:
+    tail = r"(?:/.*)?\Z" if rest else r"\Z"
+    return re.compile("[^/]+".join(map(re.escape, literals)) + tail, re.DOTALL)
 
 
 def _literals(body: str, text: str) -> list[str]:

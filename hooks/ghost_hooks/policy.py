@@ -11,6 +11,7 @@ from ghost_hooks.fingerprint import Fingerprint
 from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
+from ghost_hooks.limits import Spent, cost, limited
 from ghost_hooks.pattern import is_method
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule, RuleFolder, from_settings
@@ -77,13 +78,25 @@ class Policy:
         action_id: str,
         *,
         extra_hooks: Sequence[ExtraHook] = (),
+        spent: Spent | None = None,
     ) -> tuple[Verdict, ...]:
         """Judge a request before anything is sent; the first refusal is the last verdict.
 
         Call it for every request: what needs no body (method overrides) is judged here as well.
+        `spent` is what this session's calls of the action have used; where limits are set and it is
+        not given, the call is refused.
         """
-        walk = Gates(self.runner, decision, session, action_id, extra_hooks)
+        if decision.grant is None:
+            return (_standing(decision),)
+        walk = Gates(self.runner, decision, decision.grant, session, action_id, extra_hooks, spent)
         return await until_denied(walk.before(request))
+
+    def cost(self, decision: Decision, request: Request) -> Spent:
+        """Return what an allowed call uses of its action's limits; raises UnreadableError."""
+        grant = decision.grant
+        if grant is None or grant.limits is None or not limited(grant.limits):
+            return Spent(calls=1, bytes=len(request.body or b""))
+        return cost(grant.limits, request, grant.kind)
 
     async def after(
         self,
@@ -96,7 +109,9 @@ class Policy:
         extra_hooks: Sequence[ExtraHook] = (),
     ) -> tuple[Verdict, ...]:
         """Judge a reply before the agent sees it; of a stream (`body` None) a refusal is a flag."""
-        walk = Gates(self.runner, decision, session, action_id, extra_hooks)
+        if decision.grant is None:
+            return (_standing(decision),)
+        walk = Gates(self.runner, decision, decision.grant, session, action_id, extra_hooks)
         return await until_denied(walk.after(request, reply))
 
     def _judged(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
@@ -170,6 +185,11 @@ def _allowed(
         grant=grant,
         conditional=conditional,
     )
+
+
+def _standing(decision: Decision) -> Verdict:
+    """Return the refusal of a decision that allows nothing."""
+    return decision.denial or failed(LookupError())
 
 
 def _unnamed(target: Target) -> Verdict:

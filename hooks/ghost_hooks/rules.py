@@ -14,7 +14,6 @@ import yaml
 from ghost_core.errors import ConfigError, UsageError
 from ghost_core.settings import RuleMatch, RuleSettings
 from ghost_hooks.params import Json
-from ghost_hooks.path import folded
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, name_glob
 from ghost_hooks.request import Verdict
 from ghost_hooks.target import Target
@@ -67,7 +66,7 @@ class Rule:
             and self.host.denies(target.host)
             and (self.tool is None or self.tool.match(tool) is not None)
             and (self.action is None or self.action.match(action) is not None)
-            and (self.path.match(target.path) or self.path.match(folded(target.path)))
+            and self.path.denies(target.path)
         )
 
     def verdict(self, values: Json = None) -> Verdict | None:

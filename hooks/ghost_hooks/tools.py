@@ -13,6 +13,7 @@ from ghost_core.ids import uuid7_hex
 from ghost_core.settings import ActionSettings, Settings, ToolSettings
 from ghost_hooks import params as parameters
 from ghost_hooks.openapi import operations
+from ghost_hooks.path import folded
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, is_method
 from ghost_hooks.scope import authority, nearest
 from ghost_hooks.target import Target
@@ -38,12 +39,12 @@ class Route:
     path: PathPattern
 
     def match(self, method: str, target: Target) -> bool:
-        """Tell whether the request is this action."""
+        """Tell whether the request is this action, as sent or as a server may read it."""
         return (
             self.methods.match(method)
             and (self.scheme, self.port) == (target.scheme, target.port)
             and self.host.allows(target.host)
-            and self.path.match(target.path)
+            and (self.path.match(target.path) or self.path.match_folded(folded(target.path)))
         )
 
 
@@ -195,9 +196,9 @@ def _filled(template: str, params: Mapping[str, object]) -> tuple[str, dict[str,
 
 def _encoded(method: str, kind: parameters.Kind, values: Mapping[str, object]) -> tuple[bytes, str]:
     """Return body and query."""
-    if kind == "query" or (method in _BODILESS and not (values and method == "DELETE")):
+    if kind == "query" or method in _BODILESS - {"DELETE"}:
         return b"", parameters.encode("query", values)
-    if not values and method in _BODILESS:
+    if method == "DELETE" and not values:
         return b"", ""
     return parameters.encode(kind, values).encode(), ""
 

@@ -50,7 +50,7 @@ class Clause:
 
     def holds(self, values: Json) -> bool:
         """Tell whether the clause holds; a missing value never does. Raises UndecidableError."""
-        value = _lookup(values, self.path)
+        value = lookup(values, self.path)
         if value is _MISSING:
             return False
         match self.operation:
@@ -61,7 +61,7 @@ class Clause:
             case "!=":
                 return not _equal(value, self.literals[0])
             case other:
-                return _ORDER[other](_number(value), _number(self.literals[0]))
+                return _ORDER[other](number(value), number(self.literals[0]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def _expect(pattern: re.Pattern[str], text: str, at: int, what: str) -> re.Match
 
 def _clause(text: str, at: int) -> tuple[Clause, int]:
     name = _expect(_PATH, text, at, "a name")
-    path = tuple(_STEP.findall(name[1]))
+    path = path_of(name[1])
     sign = _expect(_OPERATOR, text, name.end(), "== != < <= > >= in or must exist")
     operation = sign[1]
     if operation.startswith("must"):
@@ -149,7 +149,13 @@ def _literal(token: str, text: str) -> Literal:
     return value if isinstance(value, str | Decimal | bool) else None
 
 
-def _lookup(values: object, path: tuple[str, ...]) -> object:
+def path_of(text: str) -> tuple[str, ...]:
+    """Return the steps of a name such as `a.b[0]`."""
+    return tuple(_STEP.findall(text))
+
+
+def lookup(values: object, path: tuple[str, ...]) -> object:
+    """Return the value at the end of the steps, or a mark that equals nothing."""
     for step in path:
         if isinstance(values, Mapping) and step in values:
             values = values[step]
@@ -160,8 +166,8 @@ def _lookup(values: object, path: tuple[str, ...]) -> object:
     return values
 
 
-def _number(value: object) -> Decimal:
-    """Read a number, also one that a form sends as text."""
+def number(value: object) -> Decimal:
+    """Read a number, also one that a form sends as text; raises UndecidableError for others."""
     if isinstance(value, Decimal):
         return value
     if isinstance(value, int) and not isinstance(value, bool):
@@ -195,8 +201,8 @@ def _equal(value: object, literal: Literal) -> bool:
                 raise UndecidableError("is no truth value")
             return found is literal
         case Decimal():
-            return _number(value) == literal
-        case str():
+            return number(value) == literal
+        case _:
             if not isinstance(value, str):
                 raise UndecidableError("is no text")
             return value == literal

@@ -9,7 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_core.errors import NotFoundError
+from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_ledger import chain, derivation, entry, payloads, rows, seal, tiles, tree
 from ghost_ledger.canonical import Value
 from ghost_ledger.chain import ChainEnd, LogState, Signer
@@ -30,6 +30,7 @@ _ENTRIES: Final = (
 _PAYLOADS: Final = (
     "entry_idx", "field", "salt", "commitment", "data", "size", "truncated", "media",
 )  # fmt: skip
+_ENDINGS: Final = frozenset({"session.closed", "session.seal"})
 _LEAVES: Final = sa.text("SELECT leaf_hash FROM entries WHERE sid = :sid ORDER BY seq")
 
 
@@ -74,7 +75,7 @@ class Batch:
             DeniedError: the session is sealed or abandoned.
             IntegrityError: a field is wrong, or the entry is out of order.
         """
-        return tuple([self._append(draft) for draft in drafts])
+        return tuple([self._append(_checked(draft)) for draft in drafts])
 
     def append_seal(self, sid: str, closed: Draft, seal_id: str) -> tuple[Receipt, ...]:
         """Append `session.closed`, then the seal over every entry of the session so far."""
@@ -178,3 +179,12 @@ class Batch:
                 extra=draft.extra,
             )
             self._facts.append(fact)
+
+
+def _checked(draft: Draft) -> Draft:
+    """Refuse the two last entries of a session, which only `append_seal` writes, together."""
+    if draft.type in _ENDINGS:
+        raise IntegrityError(
+            f"session {draft.sid}: {draft.type} is only written by sealing it", code="ledger.order"
+        )
+    return draft

@@ -196,7 +196,6 @@ def _denied(fact: Fact) -> tuple[Change, ...]:
     fields = fact.fields
     values: dict[str, Column] = {
         "session_id": fact.sid,
-        "params_hash": _plain(fields.get("params")),
         "http_status": _plain(fields.get("code")),
         "timestamp": time_text(fact.ts),
         "status": "denied",
@@ -205,6 +204,8 @@ def _denied(fact: Fact) -> tuple[Change, ...]:
     }
     for name in ("tool", "action", "method", "host", "error", "rule"):
         values[name] = _plain(fields.get(name))
+    if "params" in fields:  # else those of an intent that was refused later stay
+        values["params_hash"] = _plain(fields["params"])
     return (Change("actions", fact.id, Kind.UPSERT, values),)
 
 

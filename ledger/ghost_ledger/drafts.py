@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ghost_ledger.canonical import Value
 
@@ -20,7 +21,7 @@ class Payload:
     field: str
     salt: bytes
     commitment: str
-    data: bytes | None
+    data: bytes | None = dataclasses.field(repr=False)
     size: int
     media: str = ""
     truncated: bool = False
@@ -38,7 +39,7 @@ class Draft:
     id: str
     fields: Mapping[str, Value]
     payloads: tuple[Payload, ...] = ()
-    extra: Mapping[str, object] = field(default_factory=dict)
+    extra: Mapping[str, object] = dataclasses.field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

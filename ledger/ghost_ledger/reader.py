@@ -24,7 +24,8 @@ __all__ = ["Ledger", "StoredEntry", "StoredHead", "StoredPayload"]
 _PAYLOADS: Final = sa.text(
     "SELECT p.entry_idx, e.seq, p.field, p.salt, p.commitment, p.data, p.size, p.truncated, p.media"
     " FROM payloads p JOIN entries e ON e.idx = p.entry_idx"
-    " WHERE e.sid = :sid ORDER BY p.entry_idx, p.field"
+    " WHERE e.sid = :sid AND (:idx IS NULL OR p.entry_idx = :idx)"
+    " ORDER BY p.entry_idx, p.field"
 )
 
 
@@ -89,10 +90,9 @@ class Ledger:
         Raises:
             IntegrityError: code `ledger.sealed`, the stored bytes were changed.
         """
-        for item in self.payloads(sid):
-            if (item.entry_idx, item.field) == (entry_idx, field):
-                return item.data
-        return None
+        with db.read(self._engine) as connection:
+            found = self._payloads(connection, sid, entry_idx)
+        return next((item.data for item in found if item.field == field), None)
 
     def disclosures(self, sid: str) -> list[Disclosure]:
         """Return what proves the commitments of a session: every payload that is stored in full."""
@@ -137,8 +137,10 @@ class Ledger:
             head = bundling.sign_head(home, state)
             return bundling.build(connection, stored, size, head, disclosures)
 
-    def _payloads(self, connection: Connection, sid: str) -> list[StoredPayload]:
-        rows = connection.execute(_PAYLOADS, {"sid": sid}).all()
+    def _payloads(
+        self, connection: Connection, sid: str, entry_idx: int | None = None
+    ) -> list[StoredPayload]:
+        rows = connection.execute(_PAYLOADS, {"sid": sid, "idx": entry_idx}).all()
         if not rows:
             return []
         key = DataKeys(identity.vault_key(self._resolved_home())).find(connection, sid)

@@ -11,6 +11,7 @@ from ghost_templates.text import Mark
 
 type Document = Mapping[str, Any]  # a JSON view: its values are whatever JSON allows
 
+SUMMARY_LENGTH = 120
 _MARKS = {"executed": text.GOOD, "failed": text.WARN, "denied": text.BAD, "unknown": text.OPEN}
 _DECISIONS = {
     "allow": (text.GOOD, "allowed"),
@@ -93,7 +94,7 @@ def row(action: Document, *, offset: str, anchor: str) -> Row:
         anchor=anchor,
         offset=offset,
         title=title(action),
-        call=call(action),
+        call=summary(action),
         word=action["status"],
         took=_took(action),
         notices=_notices(action),
@@ -113,17 +114,26 @@ def mark(action: Document) -> Mark:
 
 
 def title(action: Document) -> str:
-    """Name tool and action; a raw call is named by its method and host in the line below."""
+    """Name tool and action, as a scope would; a raw call is named by its method and host."""
     if action["tool"] == action["host"]:
-        return str(action["tool"])
+        return target(action)
     return f"{action['tool']}:{action['action']}"
 
 
-def call(action: Document) -> str:
+def target(action: Document) -> str:
     """Return method, host and port as the entry states them."""
     port = action["port"]
-    suffix = f":{port}" if port and port not in (80, 443) else ""
+    suffix = f":{port}" if port and port not in {80, 443} else ""
     return f"{action['method']} {action['host']}{suffix}"
+
+
+def summary(action: Document) -> str:
+    """Return the line under the title: why it was refused, else where it went."""
+    denial = action["denial"]
+    if denial:
+        said = str(denial["message"] or denial["error"])
+        return said if len(said) <= SUMMARY_LENGTH else said[: SUMMARY_LENGTH - 1] + "…"
+    return "raw call" if action["tool"] == action["host"] else target(action)
 
 
 def _took(action: Document) -> str:

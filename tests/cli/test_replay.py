@@ -13,6 +13,7 @@ import pytest
 
 from ghost_cli.main import main
 from ghost_core import ids
+from ghost_core.paths import runtime_dir
 from support.ledger import CLOSED, denied, open_recorder, raw, spawned
 
 
@@ -187,3 +188,26 @@ def test_no_session_is_a_usage_error(home: Path) -> None:
 
 def test_all_cannot_be_compared(home: Path) -> None:
     assert main(["replay", "--all", "--against", _sealed(home)]) == 2
+
+
+def test_a_session_whose_key_was_lost_is_written_off_first(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid = _open(home)
+    (runtime_dir() / sid).mkdir(mode=0o700)
+    assert main(["replay", "--session-id", sid]) == 8
+    view = _json(capsys)
+    assert view["status"] == "abandoned"
+    assert view["verdict"]["axes"]["columns"]["state"] == "valid"
+
+
+def test_a_ledger_that_cannot_be_written_any_more_is_still_shown(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid = _open(home)
+    (runtime_dir() / sid).mkdir(mode=0o700)
+    (home / "keys" / "log_key").unlink()
+    assert main(["replay", "--session-id", sid]) == 8
+    captured = capsys.readouterr()
+    assert "warning: sessions that ended could not be sealed" in captured.err
+    assert json.loads(captured.out)["session_id"] == sid

@@ -15,6 +15,7 @@ from ghost_cli.session import status_of
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.store import SessionRow
 from support.handclock import HandClock
+from support.ledger import Owned, open_recorder
 
 
 @pytest.fixture(autouse=True)
@@ -88,6 +89,19 @@ def test_a_session_is_shown_with_its_keys(capsys: pytest.CaptureFixture[str]) ->
     assert (shown["status"], shown["actions"], shown["root"]) == ("live", {}, None)
 
 
+def test_actions_are_counted_by_their_status(
+    capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    sid = spawned(capsys)
+    with open_recorder(home) as recorder, Custody.acquire(sid) as custody:
+        recorder.attach(sid, custody.key)
+        owned = Owned(recorder, sid, custody.key)
+        owned.act()
+        owned.act()
+    assert run(capsys, "session", "show", sid)["actions"] == {"executed": 2}
+    assert "actions            2 executed\n" in text(capsys, "session", "show", sid)
+
+
 def test_a_session_whose_key_is_gone_is_abandoned_by_the_next_command(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -109,6 +123,8 @@ def test_the_text_forms_say_the_same(capsys: pytest.CaptureFixture[str]) -> None
     shown = text(capsys, "session", "show", sid)
     assert f"session_id         {sid}\n" in shown
     assert "owned              no\n" in shown
+    assert "actions            -\n" in shown
+    assert "scopes             -\n" in shown
 
 
 def test_an_unknown_session_is_missing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -71,6 +71,11 @@ def test_home_is_expanded_in_the_url(tmp_path: Path):
     assert built.url.database == str(tmp_path / "x.db")
 
 
+def test_a_relative_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    assert db.engine("sqlite:///x.db").url.database == str(tmp_path / "x.db")
+
+
 @pytest.mark.parametrize("url", ["", "nonsense", "sqlite://", "mysql://h/d"])
 def test_a_url_that_is_no_sqlite_file_is_a_configuration_error(url: str):
     with pytest.raises(ConfigError) as caught:

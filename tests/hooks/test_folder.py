@@ -146,3 +146,37 @@ def test_another_file_than_the_expected_is_refused(tmp_path: Path) -> None:
     path.write_text("two")
     with pytest.raises(UnsafeError, match="hash differs"):
         read(Hook(path, tmp_path, expected=expected))
+
+
+def test_a_kept_listing_answers_again_and_does_not_grow_without_end(tmp_path: Path) -> None:
+    _file(tmp_path, "_pre.sh")
+    later = tmp_path.stat().st_ctime_ns + 10**9
+    folder = HookFolder(tmp_path, now_ns=lambda: later)
+    assert folder.find("a", "b", "pre") is folder.find("a", "b", "pre")
+    for number in range(5000):
+        assert len(folder.find(str(number), "b", "pre")) == 1
+
+
+def test_a_file_in_a_folder_that_others_may_write_is_refused(tmp_path: Path) -> None:
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    _file(inner, "real.sh")
+    inner.chmod(0o777)
+    (tmp_path / "_pre.sh").symlink_to(inner / "real.sh")
+    with pytest.raises(UnsafeError, match="lies in a folder"):
+        read(Hook(tmp_path / "_pre.sh", tmp_path))
+
+
+def test_a_huge_file_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "_pre.bin")
+    os.truncate(path, 64 * 1024 * 1024 + 1)
+    with pytest.raises(UnsafeError, match="64 MiB"):
+        read(Hook(path, tmp_path))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
+def test_a_file_of_another_user_is_refused(tmp_path: Path) -> None:
+    path = _file(tmp_path, "_pre.sh")
+    os.chown(path, 12345, -1)
+    with pytest.raises(UnsafeError, match="another user"):
+        read(Hook(path, tmp_path))

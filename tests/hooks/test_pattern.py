@@ -105,6 +105,35 @@ def test_patterns_that_no_path_can_match_are_refused(text: str) -> None:
         PathPattern.parse(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("/admin/**", "/admin;x=1/secret"),
+        ("/admin", "/admin;x"),
+        ("/admin", "/admin%3Bx"),
+        ("/admin", "/admin/"),
+        ("/admin/", "/admin"),
+        ("/", "/"),
+        ("/x:delete", "/x%3Adelete"),
+        ("/a;v=1", "/a;v=1"),
+        ("/café", "/caf%C3%A9"),
+    ],
+)
+def test_a_refusal_matches_every_reading_of_a_path(text: str, path: str) -> None:
+    assert PathPattern.parse(text).denies(path)
+
+
+def test_a_refusal_never_reads_an_encoded_slash_as_a_separator() -> None:
+    assert not PathPattern.parse("/a/b").denies("/a%2Fb")
+    assert not PathPattern.parse("/admin").denies("/a")
+
+
+def test_parameters_of_a_segment_match_only_where_they_are_spelled() -> None:
+    assert not PathPattern.parse("/v1/*").match("/v1/a;x=1")
+    assert not PathPattern.parse("/**").match("/v1/a;x=1")
+    assert PathPattern.parse("/v1/*;x=1").match("/v1/a;x=1")
+
+
 def test_a_literal_outweighs_a_wildcard_and_a_wildcard_the_rest() -> None:
     order = ["/v1/a/b", "/v1/a/*", "/v1/*/*", "/v1/a/**", "/v1/**", "/**"]
     weights = [PathPattern.parse(text).weight for text in order]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from ghost_core.errors import ConfigError, UsageError
 from ghost_core.settings import Settings
 from ghost_hooks.decision import Decision
+from ghost_hooks.limits import Spent
 from ghost_hooks.policy import Policy
 from ghost_hooks.request import Headers, Reply, Request, Verdict
 from ghost_hooks.target import Target
@@ -144,6 +146,41 @@ def test_a_wider_action_does_not_allow_what_a_narrower_one_is(tmp_path: Path) ->
     policy = _policy(tmp_path, "stripe:list")
     assert _judge(policy, "GET", "https://api.stripe.com/v1/charges").action == "list"
     assert _code(_judge(policy, "GET", "https://api.stripe.com/v1/secrets")) == "scope.action"
+
+
+def test_a_path_that_is_two_actions_by_its_escapes_is_neither(tmp_path: Path) -> None:
+    tools = {
+        "jobs": {
+            "base_url": "https://jobs.example",
+            "actions": {
+                "any": {"method": "POST", "path": "/v1/*"},
+                "erase": {"method": "POST", "path": "/v1/{id}:erase"},
+                "café": {"method": "POST", "path": "/café/a%3Ab"},
+            },
+        }
+    }
+    policy = _policy(tmp_path, "jobs", tools=tools)
+    assert _judge(policy, "POST", "https://jobs.example/v1/x:erase").action == "erase"
+    assert _judge(policy, "POST", "https://jobs.example/v1/x%3Arun").action == "any"
+    assert _judge(policy, "POST", "https://jobs.example/caf%C3%A9/a%3Ab").allowed
+    for path in ("/v1/x%3Aerase", "/caf%C3%A9/a:b"):
+        assert _code(_judge(policy, "POST", "https://jobs.example" + path)) == "scope.action"
+    raw = _policy(
+        tmp_path, "POST https://jobs.example/a:b", "POST https://jobs.example/*", tools={}
+    )
+    assert _judge(raw, "POST", "https://jobs.example/a%3Ab").verdicts[0].rule.endswith("/*")
+
+
+def test_a_rule_finds_an_action_behind_escapes(tmp_path: Path) -> None:
+    tools = {
+        "jobs": {
+            "base_url": "https://jobs.example",
+            "actions": {"erase": {"method": "POST", "path": "/v1/{id}:erase"}},
+        }
+    }
+    rules = [{"deny": {"tool": "jobs", "action": "erase"}}]
+    policy = _policy(tmp_path, "POST https://jobs.example/**", tools=tools, rules=rules)
+    assert _code(_judge(policy, "POST", "https://jobs.example/v1/x%3Aerase")) == "rule.denied"
 
 
 def test_a_raw_scope_is_recorded_by_host_and_method(tmp_path: Path) -> None:
@@ -279,6 +316,19 @@ def test_a_rule_with_a_condition_waits_for_the_parameters(tmp_path: Path) -> Non
     assert not _before(policy, _charge(b"amount=1", *_FORM, query="amount=5000"))[-1].allow
 
 
+def test_a_condition_is_judged_where_no_schema_is(tmp_path: Path) -> None:
+    policy = _policy(tmp_path, "free", rules=[{"deny": {"when": "a must exist"}}])
+    url = "https://free.example/v1/x"
+    assert _before(policy, Request("GET", Target.parse(url), (), b"")) == ()
+    (verdict,) = _before(policy, Request("GET", Target.parse(url + "?a=1"), (), b""))
+    assert verdict.code == "rule.denied"
+
+
+def test_a_call_that_nothing_more_judges_has_no_further_verdicts(tmp_path: Path) -> None:
+    request = Request("GET", Target.parse("https://free.example/v1/x"))
+    assert _before(_policy(tmp_path, "free"), request) == ()
+
+
 def test_rule_files_hold_from_the_next_request(tmp_path: Path) -> None:
     policy = _policy(tmp_path, "stripe")
     assert _judge(policy, "GET", "https://api.stripe.com/v1/x").allowed
@@ -351,6 +401,25 @@ def test_a_request_may_not_ask_for_another_method(tmp_path: Path, request_: Requ
 def test_an_override_with_the_judged_method_changes_nothing(tmp_path: Path) -> None:
     request = _charge(b"amount=1", *_FORM, (b"X-HTTP-Method-Override", b"post"))
     assert all(each.allow for each in _before(_policy(tmp_path, "stripe"), request))
+
+
+def test_a_limited_call_needs_somebody_who_counts(tmp_path: Path) -> None:
+    policy = _policy(tmp_path, "stripe")
+    target = Target("https", "api.stripe.com", 443, "/v1/summed")
+    request = Request("POST", target, _JSON, b'{"amount":3}')
+    assert _before(policy, request)[-1].code == "limit.uncounted"
+    assert _before(policy, request, spent=Spent()) == ()
+    decision = policy.judge("POST", target)
+    used = policy.cost(decision, request)
+    assert used == Spent(1, 12, Decimal(3))
+    assert _before(policy, request, spent=used)[-1].code == "limit.sum"
+
+
+def test_the_cost_of_an_unlimited_call_is_itself(tmp_path: Path) -> None:
+    policy = _policy(tmp_path, "free", "stripe")
+    for url in ("https://free.example/v1/x", "https://api.stripe.com/v1/x", "https://x.example/"):
+        request = Request("GET", Target.parse(url), (), b"ab")
+        assert policy.cost(policy.judge("GET", request.target), request) == Spent(1, 2)
 
 
 def _after(policy: Policy, reply: Reply, **more: Any) -> tuple[Verdict, ...]:
@@ -431,7 +500,7 @@ def test_a_refused_call_stays_refused(tmp_path: Path) -> None:
     (verdict,) = asyncio.run(policy.before(empty, request, _SESSION, "act_1"))
     assert verdict.code == "hook.failed"
     after = policy.after(empty, request, Reply(200), session=_SESSION, action_id="act_1")
-    assert asyncio.run(after) == ()
+    assert not asyncio.run(after)[0].allow
 
 
 def test_a_gate_that_fails_refuses(tmp_path: Path) -> None:

@@ -85,15 +85,18 @@ def test_a_program_that_cannot_start_is_an_error(tmp_path: Path) -> None:
 
 
 def test_a_cancelled_call_kills_its_program(tmp_path: Path) -> None:
-    source = "import os, time; open('pid', 'w').write(str(os.getpid())); os.rename('pid', 'me'); time.sleep(60)"
+    os.mkfifo(tmp_path / "ready")
+    source = (
+        "import os, time; open('me', 'w').write(str(os.getpid()));"
+        "open('ready', 'w').close(); time.sleep(60)"
+    )
 
     async def cancelled() -> None:
         argv = [sys.executable, "-I", "-S", "-c", source]
         call = run(argv, stdin=b"", folder=tmp_path, timeout_seconds=30)
         async with asyncio.timeout(5), asyncio.TaskGroup() as group:
             task = group.create_task(call)
-            while not (tmp_path / "me").exists():
-                await asyncio.sleep(0)
+            await asyncio.to_thread((tmp_path / "ready").read_bytes)
             task.cancel()
 
     asyncio.run(cancelled())

@@ -63,6 +63,7 @@ def test_a_refusal_is_an_action_with_the_status_that_the_agent_saw():
 def test_a_refusal_after_the_intent_ends_the_same_action():
     values = _action(_fact("action.intent", INTENT), _fact("action.denied", DENIED, idx=1)).values
     assert (values["status"], values["intent_idx"], values["entry_idx"]) == ("denied", 0, 1)
+    assert values["params_hash"] == "p"
 
 
 def test_an_unknown_answer_is_written_to_the_action_that_it_names():

@@ -19,7 +19,7 @@ from ghost_ledger import bundle, entry, heads
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
-from ghost_ledger.recorder import Recorder
+from ghost_ledger.recorder import Draft, Recorder
 from ghost_ledger.verify import verify_bundle
 from support.handclock import HandClock
 from support.ledger import (
@@ -177,6 +177,13 @@ def test_a_seal_covers_the_session_and_ends_it(tmp_path: Path, owned: Owned):
     with pytest.raises(DeniedError) as caught:
         owned.recorder.attach(owned.sid, owned.key)
     assert caught.value.code == "session.sealed"
+
+
+@pytest.mark.parametrize("type_", ["session.closed", "session.seal"])
+def test_only_sealing_writes_the_last_entries(owned: Owned, type_: str):
+    with pytest.raises(IntegrityError) as caught:
+        owned.recorder.append(Draft(owned.sid, type_, ids.entry_id(), CLOSED))
+    assert caught.value.code == "ledger.order"
 
 
 def test_another_process_seals_and_our_chain_ends(tmp_path: Path, owned: Owned):

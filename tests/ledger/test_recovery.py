@@ -32,6 +32,24 @@ sys.stdin.readline()
 """
 
 
+BUSY = """
+import sys, threading
+from pathlib import Path
+from support.ledger import CLOSED, open_recorder, spawned
+recorder = open_recorder(Path(sys.argv[1]))
+def work():
+    while True:
+        owned = spawned(recorder)
+        owned.act()
+        recorder.seal(owned.sid, CLOSED)
+        sys.stdout.write("sealed\\n")
+        sys.stdout.flush()
+for _ in range(4):
+    threading.Thread(target=work, daemon=True).start()
+sys.stdin.readline()
+"""
+
+
 def _crashed(folder: Path) -> str:
     """Let a process die between intent and outcome; return its session."""
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
@@ -78,6 +96,28 @@ def test_recovering_twice_finds_nothing_more(tmp_path: Path):
     with open_recorder(tmp_path) as recorder:
         assert len(recorder.recover(lambda each: not is_owned(each))) == 2
         assert recorder.recover(lambda each: not is_owned(each)) == []
+
+
+@pytest.mark.slow
+def test_a_process_killed_while_it_writes_leaves_a_whole_ledger(tmp_path: Path):
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    command = [sys.executable, "-c", BUSY, str(tmp_path)]
+    sealed = 0
+    for lines in (1, 9, 23):
+        with subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env
+        ) as child:
+            assert child.stdout is not None
+            for _ in range(lines):
+                sealed += child.stdout.readline() == "sealed\n"
+            child.kill()
+    with open_recorder(tmp_path) as recorder:
+        recorder.recover(lambda each: not is_owned(each))
+        assert differences(recorder.engine) == []
+        statuses = [row.status for row in Ledger(recorder.engine).sessions()]
+    assert sealed == 33
+    assert statuses.count("sealed") >= sealed
+    assert "live" not in statuses
 
 
 @pytest.fixture

@@ -164,7 +164,11 @@ class Upstream:
             secured = self._context.wrap_socket(
                 sock, server_side=True, do_handshake_on_connect=False
             )
-            secured.do_handshake()
+            try:
+                secured.do_handshake()
+            except OSError:
+                secured.close()
+                raise
             alpn, sni = secured.selected_alpn_protocol(), self._names.pop(id(secured), None)
             sock = secured
         link = Link(

@@ -166,12 +166,20 @@ def _make(folder: SessionFolder) -> int:
             hint="set XDG_RUNTIME_DIR to a folder that you own",
         ) from error
     try:
-        lock = os.open(folder.lock, _CREATE, 0o600)
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        _sign_lock(lock)
+        return _new_lock(folder)
     except OSError as error:
         shutil.rmtree(folder.path, ignore_errors=True)
         raise _unwritable(folder, error) from error
+
+
+def _new_lock(folder: SessionFolder) -> int:
+    lock = os.open(folder.lock, _CREATE, 0o600)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        _sign_lock(lock)
+    except OSError:
+        os.close(lock)
+        raise
     return lock
 
 

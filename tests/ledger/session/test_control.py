@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import socket
 import stat
 import subprocess
 import tempfile
+import threading
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -359,3 +361,78 @@ def test_uvloop_serves_too(sid: str) -> None:
 
 def test_every_kind_of_error_can_be_revived() -> None:
     assert set(control._KINDS.values()) == {GhostError, *GhostError.__subclasses__()}
+
+
+def fake_owner(root: Path, sid: str, answer: bytes) -> threading.Thread:
+    """Answer one request with these bytes, as an owner of another version might."""
+    descriptor = os.open(root / sid, os.O_RDONLY)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(f"/proc/self/fd/{descriptor}/control.sock")
+    os.close(descriptor)
+    listener.listen()
+    listener.settimeout(5)
+
+    def serve() -> None:
+        with listener:
+            channel, _ = listener.accept()
+            with channel:
+                channel.settimeout(5)
+                channel.recv(65536)
+                channel.sendall(answer)
+
+    thread = threading.Thread(target=serve)
+    thread.start()
+    return thread
+
+
+@pytest.mark.parametrize(
+    "answer", [b"", b'{"result"', b"{\n", b"[]\n", b'{"result":1}\n', b'{"error":null}\n']
+)
+def test_an_answer_that_is_none_means_that_the_owner_is_lost(
+    root: Path, sid: str, answer: bytes
+) -> None:
+    thread = fake_owner(root, sid, answer)
+    with pytest.raises(UnavailableError) as caught:
+        ask(sid, {}, timeout=5)
+    thread.join(5)
+    assert caught.value.code == "session.owner_lost"
+
+
+def test_a_foreign_line_over_the_limit_is_answered_and_the_line_is_cut(
+    root: Path, sid: str
+) -> None:
+    (answer,) = serving(sid, echo, lambda: lines(root, sid, b"x" * (LINE_LIMIT_BYTES + 1)))
+    assert answer["error"]["code"] == "control.too_long"
+
+
+def test_a_crowd_of_clients_is_turned_away(root: Path, sid: str) -> None:
+    def crowd() -> list[Message]:
+        with contextlib.ExitStack() as stack:
+            for _ in range(control._CLIENTS):
+                channel = stack.enter_context(socket.socket(socket.AF_UNIX))
+                descriptor = os.open(root / sid, os.O_RDONLY)
+                channel.connect(f"/proc/self/fd/{descriptor}/control.sock")
+                os.close(descriptor)
+            return lines(root, sid, b"{}\n")
+
+    (answer,) = serving(sid, echo, crowd)
+    assert answer["error"]["code"] == "session.owner_busy"
+
+
+def test_without_a_folder_no_socket_can_be_bound(root: Path) -> None:
+    (root / (sid := ids.session_id())).mkdir(mode=0o700)
+    server = ControlServer(sid, echo)
+    (root / sid).rmdir()
+    with pytest.raises(GhostError) as caught:
+        asyncio.run(server.start())
+    assert caught.value.exit_code == 4
+
+
+def test_stopping_what_was_never_started_is_no_error(sid: str) -> None:
+    asyncio.run(ControlServer(sid, echo).stop())
+
+
+def test_no_time_is_no_answer(sid: str) -> None:
+    with pytest.raises(UnavailableError) as caught:
+        ask(sid, {}, timeout=0)
+    assert caught.value.code == "session.owner_silent"

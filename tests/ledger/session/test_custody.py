@@ -12,7 +12,7 @@ import pytest
 from ghost_core import ids
 from ghost_core.errors import GhostError, IntegrityError, NotFoundError, UnavailableError
 from ghost_ledger.keys import verify
-from ghost_ledger.session.custody import Custody, has_key, is_owned
+from ghost_ledger.session.custody import Custody, discard, has_key, is_owned
 
 type Launch = Callable[..., subprocess.Popen[str]]
 
@@ -222,3 +222,50 @@ def test_an_owner_that_let_go_holds_no_seed_in_its_memory(root: Path, launch: La
     before, after = launch(REMNANTS).communicate(timeout=5)[0].split()
     assert int(before) > 0
     assert after == "0"
+
+
+FULL_DISK = """
+import resource, sys
+from ghost_core.errors import UnavailableError
+from ghost_ledger.session.custody import Custody
+
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    Custody.create(sys.argv[1])
+except UnavailableError as error:
+    print(error.code)
+"""
+
+
+@pytest.mark.parametrize("room", ["0", "20"], ids=["not even the lock", "half a key"])
+def test_a_session_that_cannot_be_written_leaves_nothing(
+    root: Path, launch: Launch, room: str
+) -> None:
+    sid = ids.session_id()
+    assert launch(FULL_DISK, sid, room).communicate(timeout=5)[0] == "session.folder\n"
+    assert list(root.iterdir()) == []
+
+
+def test_what_a_dead_owner_left_can_be_removed_and_what_a_living_one_holds_cannot(
+    sid: str, root: Path
+) -> None:
+    with Custody.acquire(sid):
+        assert not discard(sid)
+        assert has_key(sid)
+    assert discard(sid)
+    assert not (root / sid).exists()
+    assert discard(sid)
+
+
+def test_a_folder_without_lock_is_removed_too(sid: str, root: Path) -> None:
+    (root / sid / "lock").unlink()
+    assert not is_owned(sid)
+    assert discard(sid)
+    assert not (root / sid).exists()
+
+
+def test_a_foreign_folder_is_neither_owned_nor_removed(sid: str, root: Path) -> None:
+    (root / sid).chmod(0o755)
+    assert not is_owned(sid)
+    assert not discard(sid)
+    assert has_key(sid)

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core import ids
-from ghost_core.errors import DeniedError, IntegrityError, UnavailableError
+from ghost_core.errors import DeniedError, IntegrityError, UnavailableError, UsageError
 from ghost_core.paths import Home
 from ghost_ledger.session import token as tokens
 from support.handclock import HandClock
@@ -96,6 +96,37 @@ def test_a_server_key_is_dropped_once_its_last_token_has_ended(
     make(home, clock)
     assert refused(home, old, clock) == "session.token.key"
     assert len(json.loads((home.keys / "token_keys.json").read_text())["keys"]) == 1
+
+
+def test_ended_server_keys_are_forgotten_without_a_new_token(home: Home, clock: HandClock) -> None:
+    old = make(home, clock).reveal()
+    path = home.keys / "token_keys.json"
+    before = path.read_bytes()
+    tokens.forget_ended(home, clock=clock)
+    assert path.read_bytes() == before
+    clock.now += WEEK_US + HOUR_US
+    tokens.forget_ended(home, clock=clock)
+    assert json.loads(path.read_text())["keys"] == []
+    assert refused(home, old, clock) == "session.token.key"
+
+
+def test_without_server_keys_nothing_is_forgotten_or_made(home: Home, clock: HandClock) -> None:
+    tokens.forget_ended(home, clock=clock)
+    assert not (home.keys / "token_keys.json").exists()
+
+
+@pytest.mark.parametrize("sid", ["", "gh_1", "act_" + "0" * 32])
+def test_a_token_is_made_for_a_session_only(home: Home, clock: HandClock, sid: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        tokens.issue(home, sid, clock.now, clock=clock)
+    assert caught.value.code == "session.id"
+
+
+def test_a_folder_in_place_of_the_lock_is_named(home: Home, clock: HandClock) -> None:
+    (home.keys / "token_keys.lock").mkdir()
+    with pytest.raises(UnavailableError) as caught:
+        make(home, clock)
+    assert caught.value.code == "session.token.keys"
 
 
 def test_a_key_of_a_clock_that_ran_ahead_does_not_stay_for_ever(

@@ -225,6 +225,13 @@ def test_outcomes_may_come_in_another_order_than_their_intents():
     assert verify(found.finish()).axis("intents").detail == "2 answered"
 
 
+def test_an_entry_that_cannot_be_read_may_be_an_intent():
+    found = session().action()
+    found.add_raw(type="session.unheard")
+    report = verify(found.finish())
+    assert (report.exit_code, report.axis("intents").state) == (8, "incomplete")
+
+
 def test_an_outcome_without_an_intent_is_named():
     found = session()
     found.add("action.outcome", outcome_fields("0" * 64))

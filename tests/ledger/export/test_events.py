@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from ghost_ledger.entry import ENTRY_TYPES
+from ghost_ledger.export.events import describe
+
+
+def test_a_spawn_tells_scopes_and_life() -> None:
+    told = describe("session.spawn", {"scopes": ["a"], "ttl_seconds": 300})
+    assert told == ("Session spawned", "1 scope, 300 s to live")
+
+
+def test_a_credential_event_names_the_credential() -> None:
+    told = describe("credential.revoked", {"credential": "stripe", "reason": "evaporate"})
+    assert told == ("Credential revoked", "stripe, evaporate")
+
+
+def test_an_unknown_type_is_called_by_its_name() -> None:
+    assert describe("moon.risen", {"phase": "full"}) == ("moon.risen", "full")
+
+
+def test_long_values_stay_out_of_the_line() -> None:
+    assert describe("moon.risen", {"story": "x" * 81, "day": 3}) == ("moon.risen", "3")
+
+
+def test_no_type_without_its_fields_stops_a_view() -> None:
+    for name in ENTRY_TYPES:
+        assert describe(name, {})[0]
