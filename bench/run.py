@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import os
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
@@ -34,6 +35,8 @@ type Results = dict[tuple[str, str], list[Slice]]
 def main() -> None:
     """Run everything and write the tables."""
     words = arguments()
+    # A plain SIGTERM would leave the proxies running: end through the exit stack instead.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     tests = [replace(test, requests=test.requests // 3) if words.quick else test for test in TESTS]
     with contextlib.ExitStack() as stack:
         files = start_upstream(stack)

@@ -30,7 +30,8 @@ from ghost_core.paths import Home, expand
 
 APPLICATION_ID: Final = 0x67686F73  # "ghos": what `file` and we know the database by
 _BEGIN: Final = "ghost_begin"
-_CACHE_KIBIBYTES: Final = 32 * 1024  # the indexes over hashes are hit at random places
+_CACHE_KIBIBYTES: Final = 32 * 1024  # hashes are indexed: every commit touches pages everywhere
+_WAL_PAGES: Final = 8000  # so the same pages are copied back once per 32 MB, not once per 4
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
 _LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
@@ -172,6 +173,7 @@ def _sqlite_pragmas(raw: sqlite3.Connection, *, busy_seconds: float, trusted: bo
         "recursive_triggers=ON",
         "secure_delete=ON",
         f"cache_size=-{_CACHE_KIBIBYTES}",
+        f"wal_autocheckpoint={_WAL_PAGES}",
         f"trusted_schema={'ON' if trusted else 'OFF'}",
     ):
         raw.execute(f"PRAGMA {pragma}")

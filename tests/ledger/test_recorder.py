@@ -43,7 +43,7 @@ sys.stdin.readline()
 with open_recorder(Path(sys.argv[1]), busy_seconds=20) as recorder:
     def work():
         owned = spawned(recorder)
-        for _ in range(10):
+        for _ in range(5):
             recorder.append(intent(owned.sid))
     threads = [threading.Thread(target=work) for _ in range(8)]
     for each in threads: each.start()
@@ -328,6 +328,6 @@ def test_six_processes_with_eight_threads_make_one_gap_free_chain(tmp_path: Path
     results = [(child.communicate(timeout=40)[1], child.returncode) for child in children]
     assert results == [("", 0)] * 6
     assert rows(tmp_path, "SELECT count(*) FROM log_head") == [1]
-    assert _types(tmp_path).count("action.intent") == 480
+    assert _types(tmp_path).count("action.intent") == 240
     assert differences(db.engine(url_of(tmp_path))) == []
     assert _types(tmp_path).count("log.init") == 1

@@ -24,11 +24,20 @@ type _Fields = Mapping[str, Any]  # fields of an entry: any value of GJ1
 
 @dataclass(frozen=True, slots=True)
 class Signed:
-    """An entry with the signature and the leaf hash that its stored bytes have."""
+    """An entry with the signature and the leaf hash that its stored bytes have.
+
+    `problem` says why its fields cannot be read; such an entry is never taken for an action.
+    """
 
     entry: Entry
     signature: bytes
     leaf_hash: bytes
+    problem: str = ""
+
+    @property
+    def type(self) -> str:
+        """The type, or nothing if the fields cannot be read."""
+        return "" if self.problem else self.entry.type
 
 
 def actions(signed: Sequence[Signed], lost: Mapping[str, str]) -> list[dict[str, Any]]:
@@ -49,7 +58,7 @@ def actions(signed: Sequence[Signed], lost: Mapping[str, str]) -> list[dict[str,
 
 
 def _of(signed: Iterable[Signed], type_: str) -> list[Signed]:
-    return [item for item in signed if item.entry.type == type_]
+    return [item for item in signed if item.type == type_]
 
 
 def counts(found: Iterable[Mapping[str, Any]]) -> dict[str, int]:

@@ -14,7 +14,7 @@ from ghost_core.paths import Home
 from ghost_ledger import bundle as bundles
 from ghost_ledger import heads, identity
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
-from ghost_ledger.entry import open_leaf, parse_envelope
+from ghost_ledger.entry import Entry, check_content, open_leaf, parse_envelope
 from ghost_ledger.export import columns, stock
 from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.columns import Difference
@@ -182,7 +182,7 @@ def _bare(source: Source, sid: str) -> Bundle:
         notes = tuple(source.ledger.notes(sid))
     except IntegrityError:
         return Bundle(())
-    seals = [item for item in _signed(notes) if item.entry.type == "session.seal"]
+    seals = [item for item in _signed(notes) if item.type == "session.seal"]
     seal = seals[-1].entry.fields.get("note") if seals else None
     return Bundle(notes, seal=seal.encode() if isinstance(seal, str) else None)
 
@@ -193,10 +193,19 @@ def _signed(notes: Sequence[bytes]) -> tuple[Signed, ...]:
     for note in notes:
         try:
             body, line = open_leaf(note)
-            found.append(Signed(parse_envelope(body), line.signature, leaf_hash(note)))
+            entry = parse_envelope(body)
         except GhostError:
             continue
+        found.append(Signed(entry, line.signature, leaf_hash(note), _problem(entry)))
     return tuple(found)
+
+
+def _problem(entry: Entry) -> str:
+    try:
+        check_content(entry)
+    except GhostError as error:
+        return error.message
+    return ""
 
 
 def _verify(bundle: Bundle, pin: Pin) -> Report:

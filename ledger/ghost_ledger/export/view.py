@@ -14,6 +14,7 @@ from ghost_core.errors import GhostError
 from ghost_core.paths import Home
 from ghost_ledger.checkpoint import decode_proof, parse_checkpoint
 from ghost_ledger.export import actions, comparison
+from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.events import describe
 from ghost_ledger.export.record import Record, gather
 from ghost_ledger.export.source import Source
@@ -144,7 +145,7 @@ def _view(record: Record, *, disclose: bool, parts: Parts) -> dict[str, Any]:
 
 def _ends(record: Record) -> tuple[_Fields, _Fields, _Fields]:
     """Return the fields of spawn, closed and seal; empty where there is no such entry."""
-    found = {item.entry.type: item.entry.fields for item in record.signed}
+    found = {item.type: item.entry.fields for item in record.signed}
     names = ("session.spawn", "session.closed", "session.seal")
     spawn, closed, seal = (found.get(name, {}) for name in names)
     return spawn, closed, seal
@@ -208,20 +209,24 @@ def _place(proof: str | None) -> int | None:
 
 
 def _events(record: Record) -> list[dict[str, Any]]:
-    return [
-        {
-            "seq": item.entry.seq,
-            "type": item.entry.type,
-            "timestamp": instant(item.entry.ts),
-            "timestamp_us": item.entry.ts,
-            "words": describe(item.entry.type, item.entry.fields)[0],
-            "detail": describe(item.entry.type, item.entry.fields)[1],
-            "entry_hash": sha256(item.leaf_hash),
-            "signature": signature(item.signature),
-        }
-        for item in record.signed
-        if item.entry.type not in actions.ACTION_TYPES
-    ]
+    found = [item for item in record.signed if item.type not in actions.ACTION_TYPES]
+    return [_event(item) for item in found]
+
+
+def _event(item: Signed) -> dict[str, Any]:
+    words, detail = describe(item.entry.type, item.entry.fields)
+    if item.problem:
+        words, detail = f"{item.entry.type}, which cannot be read", item.problem
+    return {
+        "seq": item.entry.seq,
+        "type": item.entry.type,
+        "timestamp": instant(item.entry.ts),
+        "timestamp_us": item.entry.ts,
+        "words": words,
+        "detail": detail,
+        "entry_hash": sha256(item.leaf_hash),
+        "signature": signature(item.signature),
+    }
 
 
 def _how(record: Record) -> dict[str, Any]:

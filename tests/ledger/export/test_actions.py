@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ghost_ledger.entry import open_leaf, parse_envelope
 from ghost_ledger.export.actions import Signed, actions, counts
 from ghost_ledger.tree import leaf_hash
@@ -75,3 +77,9 @@ def test_a_coalesced_refusal_counts_as_often_as_it_came() -> None:
     session.add("action.denied", DENIED | {"count": 3}, 2)
     found = counts(actions(_signed(session), {}))
     assert found == {"executed": 1, "denied": 3, "failed": 0, "unknown": 0}
+
+
+def test_an_entry_that_cannot_be_read_is_no_action() -> None:
+    signed = _signed(Log().session().action())
+    unreadable = [replace(item, problem="unknown field") for item in signed]
+    assert actions(unreadable, {}) == []

@@ -1,0 +1,72 @@
+"""Websockets: judged once, relayed message by message, scrubbed, entered at their close."""
+
+from __future__ import annotations
+
+import ssl
+
+import pytest
+from support.agent import secure_connect
+from support.home import SECRET
+from support.live import LiveProxy, LiveSession
+from support.upstream import Upstream
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+
+def opened(proxy: LiveProxy, session: LiveSession, up: Upstream) -> ClientConnection:
+    """Open a websocket through the proxy with a real client."""
+    context = ssl.create_default_context(cafile=str(proxy.ca))
+    return connect(
+        f"wss://{up.authority}/ws",
+        ssl=context,
+        proxy=f"http://{session.sid}:{session.token}@127.0.0.1:{proxy.port}",
+        open_timeout=5,
+        close_timeout=2,
+    )
+
+
+def test_messages_pass_both_ways_and_are_counted(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        for text in ("one", "two"):
+            client.send(text)
+            assert text in str(client.recv(timeout=5))
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert (outcome.fields["frames_out"], outcome.fields["frames_in"]) == (2, 2)
+    assert outcome.fields["http_status"] == 101
+    intent = proxy.entries(session)[1]
+    assert (intent.type, intent.fields["method"]) == ("action.intent", "GET")
+
+
+def test_a_secret_in_a_message_arrives_as_a_mark(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        client.send(SECRET)
+        answer = str(client.recv(timeout=5))
+    assert SECRET not in answer
+    assert "[redacted by ghost]" in answer
+
+
+def test_a_websocket_is_cut_when_its_session_evaporates(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        client.send("one")
+        client.recv(timeout=5)
+        proxy.evaporate(session, grace_seconds=3)
+        with pytest.raises((ConnectionClosed, TimeoutError)):
+            client.recv(timeout=5)
+    outcome = proxy.wait_for(session, 1, "action.outcome")[-1]
+    assert outcome.fields["ended"] == "aborted"
+
+
+def test_a_switch_of_protocols_that_nobody_asked_for_is_refused(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    up.route("/switch", lambda each: each.reply(101, b"", [("Upgrade", "other")]))
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/switch", {"Host": up.authority}, b"{}")
+        assert tunnel.head().status == 502
+    assert proxy.last(session).fields["error"] == "reply.upgrade"
