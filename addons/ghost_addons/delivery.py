@@ -18,6 +18,7 @@ from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
+ABNORMAL_CLOSURE = 1006
 
 
 def open_reply(
@@ -144,9 +145,10 @@ async def settle(
         if action.ticket is not None:
             action.ticket.settled(status, error, receipt)
     else:
-        session.tally.add_read(action.tool, action.name, status)
+        session.tally.add(
+            action.tool, action.name, status, sent=action.sent, received=action.received
+        )
     session.calls.pop(action.id, None)
-    session.tally.add_bytes(sent=action.sent, received=action.received)
 
 
 async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:
@@ -171,9 +173,11 @@ def _error_code(flow: http.HTTPFlow) -> str:
     return "upstream.unreachable" if flow.response is None else "upstream.broken"
 
 
-async def settle_websocket(services: Services, action: Action) -> None:
-    """Enter a websocket when it has closed."""
-    await settle(services, action, status="executed", ended="complete")
+async def settle_websocket(services: Services, action: Action, flow: http.HTTPFlow) -> None:
+    """Enter a websocket when it has closed; without a close frame it was cut (RFC 6455 §7.1.5)."""
+    cut = flow.websocket is None or flow.websocket.close_code == ABNORMAL_CLOSURE
+    ended = "aborted" if cut or action.session.ending else "complete"
+    await settle(services, action, status="executed", ended=ended)
 
 
 async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:

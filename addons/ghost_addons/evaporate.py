@@ -6,23 +6,20 @@ Its answer is kept beside the logs, so that asking twice gives the same one.
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from ghost_addons.session import LiveSession
-from ghost_addons.tally import Tally
 from ghost_core.clock import Clock, rfc3339
 from ghost_core.errors import NotFoundError
 from ghost_core.files import write_file
 from ghost_core.ids import is_session_id
 from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
-from ghost_ledger import entry
-from ghost_ledger.canonical import Value
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import residual
+from ghost_ledger.session.closing import closed_fields
 
 type Document = dict[str, object]
 
@@ -42,9 +39,11 @@ def conclude(
     `secrets` are searched for in memory after the wipe, and wiped themselves. The seal is durable before the
     keys are wiped: a crash in between leaves a sealed session.
     """
-    counts = _counts(ledger, session.sid)
     lived = max(0, (clock.now_us() - session.spawned_at_us) // 1_000_000)
-    seal = recorder.seal(session.sid, _closed(session, counts, reason=reason, lived=lived))
+    closed = closed_fields(
+        recorder.engine, session.sid, session.tally, reason=reason, lived_seconds=lived
+    )
+    seal = recorder.seal(session.sid, closed)
     needles = [session.custody.key.seed(), *([session.token] if session.token else []), *secrets]
     destroyed = session.custody.destroy()
     document: Document = {
@@ -52,7 +51,7 @@ def conclude(
         "status": "evaporated",
         "lived_for_seconds": lived,
         "actions_executed": sum(
-            count for (_, _, status), count in counts.items() if status == "executed"
+            row.count for row in ledger.actions(session.sid) if row.status == "executed"
         ),
         "residue_hash": "sha256_root_" + seal.root,
         "credentials_rotated": False,
@@ -60,7 +59,7 @@ def conclude(
         "timestamp": rfc3339(clock.now_us()),
         "reason": reason,
         "root_signature": "ed25519_root_sig_" + seal.signature,
-        "summary": _summary(counts, session.tally),
+        "summary": closed["summary"],
         "revocation": [
             {"credential": name, "state": "static"} for name in sorted(session.used)
         ],
@@ -68,47 +67,6 @@ def conclude(
     }
     keep(home, session.sid, document)
     return document
-
-
-def _closed(
-    session: LiveSession, counts: Counter[tuple[str, str, str]], *, reason: str, lived: int
-) -> dict[str, Value]:
-    tally = session.tally
-    return {
-        "reason": reason,
-        "reads": tally.reads.total(),
-        "bytes_sent": tally.bytes_sent,
-        "bytes_received": tally.bytes_received,
-        "summary": [dict(row) for row in _summary(counts, tally)],
-        "lived_seconds": lived,
-    }
-
-
-def _counts(ledger: Ledger, sid: str) -> Counter[tuple[str, str, str]]:
-    """Count what the entries say, by tool, action and status."""
-    names: dict[str, tuple[str, str]] = {}
-    counts: Counter[tuple[str, str, str]] = Counter()
-    for stored in ledger.entries(sid):
-        found = entry.parse(stored.body)
-        fields = found.fields
-        if found.type == "action.intent":
-            names[found.id] = (str(fields["tool"]), str(fields["action"]))
-        elif found.type == "action.outcome" and found.id in names:
-            counts[(*names[found.id], str(fields["status"]))] += 1
-        elif found.type == "action.denied":
-            number = fields.get("count", 1)
-            kind = (str(fields["tool"]), str(fields["action"]), "denied")
-            counts[kind] += number if isinstance(number, int) else 1
-    return counts
-
-
-def _summary(
-    counts: Counter[tuple[str, str, str]], tally: Tally
-) -> list[dict[str, str | int]]:
-    return [
-        {"tool": tool, "action": action, "status": status, "count": count}
-        for (tool, action, status), count in sorted((counts + tally.reads).items())
-    ]
 
 
 def _scan(needles: Sequence[SecretBytes]) -> str:

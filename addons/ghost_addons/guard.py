@@ -168,7 +168,7 @@ class Guard:
         action = self._admitted(flow)
         if action is not None:
             self._peer(flow).admitted -= 1
-            await delivery.settle_websocket(self.services, action)
+            await delivery.settle_websocket(self.services, action, flow)
 
     def tcp_start(self, flow: tcp.TCPFlow) -> None:
         """Refuse raw TCP: nothing passes that was not judged."""

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import functools
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
@@ -52,6 +53,7 @@ class Proxy:
     port: int = 0
     _controls: dict[str, ControlServer] = field(default_factory=dict)
     _watch: asyncio.Task[None] | None = None
+    _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _beside: set[asyncio.Task[None]] = field(default_factory=set)
 
     @classmethod
@@ -153,8 +155,24 @@ class Proxy:
     async def evaporate(
         self, session: LiveSession, *, grace_seconds: float, reason: str = "evaporate"
     ) -> Message:
-        """End a session: refuse new calls, cut streams at once, give held calls the grace, seal, wipe."""
+        """End a session: refuse new calls, cut streams at once, give held calls the grace, seal, wipe.
+
+        Whoever asks while it ends gets the same answer.
+        """
+        if session.conclusion is None:
+            work = self._evaporate(session, grace_seconds=grace_seconds, reason=reason)
+            session.conclusion = asyncio.ensure_future(work)
+        try:
+            return await asyncio.shield(session.conclusion)
+        except GhostError:
+            session.conclusion = None
+            raise
+
+    async def _evaporate(
+        self, session: LiveSession, *, grace_seconds: float, reason: str
+    ) -> Message:
         session.ending = True
+        await self._end_children(session.sid, reason)
         await self._settle_calls(session, grace_seconds)
         await self.services.refusals.flush(session.sid)
         others = any(each is not session for each in self.services.sessions.live)
@@ -183,6 +201,18 @@ class Proxy:
         if control is not None:
             await control.stop()
 
+    async def _end_children(self, sid: str, reason: str) -> None:
+        """End the sessions that were spawned under this one and still live; those of others end refused."""
+        for row in self.services.ledger.open_sessions():
+            if row.parent != sid:
+                continue
+            try:
+                child = self.services.sessions.admit(row.session_id, ended=True)
+                await self.evaporate(child, grace_seconds=0, reason=reason)
+            except GhostError as error:
+                log = structlog.get_logger(__name__)
+                log.warning("session.child_unsealed", sid=row.session_id, code=error.code)
+
     async def _settle_calls(self, session: LiveSession, grace_seconds: float) -> None:
         held = {action.client for action in session.calls.values() if not action.flows}
         for client in session.clients - held:
@@ -204,22 +234,29 @@ class Proxy:
 
     async def _watch_lifetimes(self) -> None:
         """Seal each session when its time is over."""
-        while True:
-            await asyncio.sleep(WATCH_SECONDS)
+        while not self._stopping.is_set():
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), WATCH_SECONDS)
             for session in self.services.sessions.live:
-                if session.ends() and not session.ending:
-                    try:
-                        await self.evaporate(session, grace_seconds=0, reason="ttl")
-                    except GhostError as error:
-                        session.ending = False
-                        log = structlog.get_logger(__name__)
-                        log.error("session.unsealed", sid=session.sid, code=error.code)
+                if session.ends() and session.conclusion is None:
+                    await self._seal_expired(session)
+
+    async def _seal_expired(self, session: LiveSession) -> None:
+        try:
+            await self.evaporate(session, grace_seconds=0, reason="ttl")
+        except GhostError as error:
+            # It stays refused; the next look, or the next command, tries again.
+            log = structlog.get_logger(__name__)
+            log.error("session.unsealed", sid=session.sid, code=error.code)
 
     async def stop(self, *, grace_seconds: float = DRAIN_SECONDS) -> None:
         """Drain and end; sessions stay as they are, for the next owner."""
+        self._stopping.set()
         if self._watch is not None:
-            self._watch.cancel()
+            await self._watch
         await self.engine.stop(grace_seconds=grace_seconds)
+        endings = [each.conclusion for each in self.services.sessions.live if each.conclusion]
+        await asyncio.gather(*endings, return_exceptions=True)
         for session in self.services.sessions.live:
             for action in list(session.calls.values()):
                 await delivery.settle(

@@ -6,6 +6,7 @@ taken, its key loaded, its chain attached to the recorder. From then on this pro
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import binascii
 from collections.abc import Callable
@@ -13,7 +14,6 @@ from dataclasses import dataclass, field
 
 from ghost_addons.action import Action
 from ghost_addons.refusal import Refusal
-from ghost_addons.tally import Tally
 from ghost_addons.ticket import Ticket
 from ghost_core.clock import Clock
 from ghost_core.errors import DeniedError
@@ -24,6 +24,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Receipt, Recorder
 from ghost_ledger.session import lifetime, token
 from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.tally import Tally
 
 
 
@@ -45,6 +46,7 @@ class LiveSession:
     calls: dict[str, Action] = field(default_factory=dict)
     clients: set[str] = field(default_factory=set)
     token: SecretBytes | None = None
+    conclusion: asyncio.Future[dict[str, object]] | None = None
 
     def alive(self) -> bool:
         """Tell whether the session may still act: not ending, not past its deadline."""

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+import os
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from ghost_core.settings import Settings
-from ghost_hooks.folder import HookFolder, Stamp, stamp
-from ghost_hooks.rules import RuleFolder
+from ghost_hooks.folder import Stamp, counts, settled, stamp
+from ghost_hooks.rules import is_rule_file
 from ghost_hooks.tools import Catalogue
+
+RULES = "rules"
+_UNREADABLE = "unreadable"
 
 
 class Fingerprint:
-    """Hashes the fixed part once, and hook files again only when they change."""
+    """Hashes the fixed part once, and hook and rule files again only when they change."""
 
     def __init__(
         self,
@@ -22,35 +27,44 @@ class Fingerprint:
         catalogue: Catalogue,
         scopes: Sequence[str],
         *,
-        hooks: HookFolder,
-        rules: RuleFolder,
+        now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._fixed = _fixed(settings, catalogue, scopes)
-        self._hooks = hooks
-        self._rules = rules
-        self._seen: dict[str, tuple[Stamp, str]] = {}
+        self._folder = settings.hooks.dir
+        self._now_ns = now_ns
+        self._seen: dict[Path, tuple[Stamp, str]] = {}
 
     def hex(self) -> str:
-        """Return the SHA-256 of what is in force now, as hex; raises OSError, ConfigError."""
+        """Return the SHA-256 of what is in force now, as hex; it never fails, refusals need it too."""
         found = {
             **self._fixed,
-            "hooks": {name: self._hash_of(name) for name in self._hooks.listing().names},
-            "rule_files": {
-                name: hashlib.sha256(data).hexdigest() for name, data in self._rules.texts().items()
-            },
+            "hooks": self._hashes(self._folder, counts),
+            "rule_files": self._hashes(self._folder / RULES, is_rule_file),
         }
         return hashlib.sha256(_canonical(found)).hexdigest()
 
-    def _hash_of(self, name: str) -> str:
-        path = self._hooks.folder / name
+    def _hashes(self, folder: Path, wanted: Callable[[str], bool]) -> dict[str, str] | str:
+        try:
+            with os.scandir(folder) as entries:
+                names = sorted(entry.name for entry in entries if wanted(entry.name))
+        except (FileNotFoundError, NotADirectoryError):
+            return {}
+        except OSError:
+            return _UNREADABLE
+        return {name: self._hash_of(folder / name) for name in names}
+
+    def _hash_of(self, path: Path) -> str:
         try:
             mark = stamp(path.stat())
-            seen = self._seen.get(name)
-            if seen is None or seen[0] != mark:
-                self._seen[name] = seen = (mark, _digest(path))
+            seen = self._seen.get(path)
+            if seen is not None and seen[0] == mark:
+                return seen[1]
+            read_at, found = self._now_ns(), _digest(path)
         except OSError:
-            return "unreadable"
-        return seen[1]
+            return _UNREADABLE
+        if settled(mark, read_at):
+            self._seen[path] = (mark, found)
+        return found
 
 
 def _digest(path: Path) -> str:

@@ -18,7 +18,7 @@ type Stamp = tuple[int, int, int, int, int]
 FILE_LIMIT = 64 * 1024 * 1024
 _IGNORED = ("~", ".bak", ".swp")
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
-# A folder that changed this recently may change again within the same time stamp.
+# What changed this recently may change again within the same time stamp.
 _SETTLED_NS = 200_000_000
 _CALLS_LIMIT = 4096
 
@@ -117,8 +117,7 @@ class HookFolder:
         if seen != self._seen:
             read_at = self._now_ns()
             self._listing = Listing(self.folder, self._scan(), _problem(found))
-            settled = read_at - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED_NS
-            self._seen = seen if settled else ()
+            self._seen = seen if settled(stamp(found), read_at) else ()
         return self._listing
 
     def find(self, tool: str, action: str, stage: Stage) -> tuple[Hook, ...]:
@@ -127,7 +126,7 @@ class HookFolder:
 
     def _scan(self) -> tuple[str, ...]:
         with os.scandir(self.folder) as entries:
-            return tuple(sorted(each.name for each in entries if _counts(each.name)))
+            return tuple(sorted(each.name for each in entries if counts(each.name)))
 
 
 def read(hook: Hook) -> Content:
@@ -161,7 +160,13 @@ def stamp(found: os.stat_result) -> Stamp:
     return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
 
 
-def _counts(name: str) -> bool:
+def settled(found: Stamp, read_at_ns: int) -> bool:
+    """Tell whether a later change is sure to show: time stamps are coarser than writes."""
+    return read_at_ns - max(found[3], found[4]) > _SETTLED_NS
+
+
+def counts(name: str) -> bool:
+    """Tell whether a file in the folder is one: hidden files and left-overs of editors are not."""
     return not name.startswith(".") and not name.endswith(_IGNORED)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from ghost_core.settings import Settings
 from ghost_hooks.decision import Decision
-from ghost_hooks.fingerprint import Fingerprint
+from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
@@ -20,7 +20,6 @@ from ghost_hooks.scope import Scope, split
 from ghost_hooks.target import Target
 from ghost_hooks.tools import Catalogue
 
-RULES = "rules"
 STAGES: tuple[Stage, Stage] = ("pre", "post")
 _NAMED_LIMIT = 5
 
@@ -39,13 +38,8 @@ class Policy:
         self._rules = from_settings(settings.rules)
         self._folder = RuleFolder(settings.hooks.dir / RULES)
         self._folder.current()
-        self._fingerprint = Fingerprint(
-            settings,
-            self.catalogue,
-            [scope.text for scope in self.scopes],
-            hooks=self.runner.folder,
-            rules=self._folder,
-        )
+        texts = [scope.text for scope in self.scopes]
+        self._fingerprint = Fingerprint(settings, self.catalogue, texts)
 
     @property
     def hash(self) -> str:

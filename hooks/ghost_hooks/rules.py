@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -13,6 +14,7 @@ import yaml
 
 from ghost_core.errors import ConfigError, UsageError
 from ghost_core.settings import RuleMatch, RuleSettings
+from ghost_hooks.folder import Stamp, settled, stamp
 from ghost_hooks.params import Json
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, name_glob
 from ghost_hooks.request import Verdict
@@ -111,35 +113,39 @@ def _broken(name: str, why: str) -> ConfigError:
 class RuleFolder:
     """Rule files (`*.yaml`, `*.yml`) of one folder, read again when one of them changes."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
         self._folder = folder
-        self._seen: tuple[tuple[str, int, int, int, int], ...] = ()
+        self._now_ns = now_ns
+        self._seen: dict[str, Stamp] = {}
         self._rules: tuple[Rule, ...] = ()
-        self._texts: dict[str, bytes] = {}
 
     def current(self) -> tuple[Rule, ...]:
-        """Return the rules in force; raises ConfigError for a broken file, OSError for an unreadable one."""
-        seen = self._signature()
-        if seen != self._seen:
-            texts = {name: (self._folder / name).read_bytes() for name, *_ in seen}
-            found = [rule for name, data in texts.items() for rule in read_rules(name, data)]
-            self._rules, self._texts, self._seen = tuple(found), texts, seen
-        return self._rules
-
-    def texts(self) -> dict[str, bytes]:
-        """Return the files' bytes by name, for the policy hash."""
-        self.current()
-        return self._texts
-
-    def _signature(self) -> tuple[tuple[str, int, int, int, int], ...]:
+        """Return the rules in force; raises ConfigError for a file that is broken or unreadable."""
         try:
-            with os.scandir(self._folder) as entries:
-                names = sorted(entry.name for entry in entries)
-        except (FileNotFoundError, NotADirectoryError):
-            return ()
-        found = []
-        for name in names:
-            if name.endswith((".yaml", ".yml")) and not name.startswith("."):
-                stat = (self._folder / name).stat()
-                found.append((name, stat.st_ino, stat.st_size, stat.st_mtime_ns, stat.st_ctime_ns))
-        return tuple(found)
+            read_at, stamps = self._now_ns(), rule_files(self._folder)
+            if stamps != self._seen:
+                self._rules = tuple(
+                    rule
+                    for name in stamps
+                    for rule in read_rules(name, (self._folder / name).read_bytes())
+                )
+                fresh = all(settled(each, read_at) for each in stamps.values())
+                self._seen = stamps if fresh else {}
+        except OSError as error:
+            raise _broken(self._folder.name, "cannot be read") from error
+        return self._rules if stamps else ()
+
+
+def rule_files(folder: Path) -> dict[str, Stamp]:
+    """Return the rule files of a folder by name, sorted; a missing folder has none. Raises OSError."""
+    try:
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    return {name: stamp((folder / name).stat()) for name in names if is_rule_file(name)}
+
+
+def is_rule_file(name: str) -> bool:
+    """Tell whether a file of the rules folder holds rules."""
+    return name.endswith((".yaml", ".yml")) and not name.startswith(".")

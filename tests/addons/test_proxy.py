@@ -13,7 +13,7 @@ from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
 
 from ghost_addons.proxy import Proxy
-from ghost_core.errors import ConfigError, DeniedError, UsageError
+from ghost_core.errors import ConfigError, NotFoundError, UsageError
 from ghost_core.paths import home
 from ghost_ledger import bundle
 from ghost_ledger.session import control
@@ -38,7 +38,7 @@ def test_the_owner_answers_over_the_control_socket(
     document = control.ask(session.sid, {"op": "evaporate", "grace": 1}, timeout=10)
     assert document["status"] == "evaporated"
     assert document["ephemeral_key_destroyed"] is True
-    with pytest.raises(DeniedError):
+    with pytest.raises(NotFoundError):
         control.ask(session.sid, {"op": "status"}, timeout=5)
 
 

@@ -339,6 +339,7 @@ def test_rule_files_hold_from_the_next_request(tmp_path: Path) -> None:
     rules.write_text("- broken")
     decision = _judge(policy, "GET", "https://api.stripe.com/v1/x")
     assert (_code(decision), decision.allowed) == ("hook.failed", False)
+    assert len(policy.hash) == 64
 
 
 # Bodies and replies

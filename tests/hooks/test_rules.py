@@ -110,15 +110,32 @@ def test_a_rule_file_is_read_again_when_it_changes(tmp_path: Path) -> None:
     (tmp_path / "rules" / ".hidden.yaml").write_text("broken: [")
     (tmp_path / "rules" / "notes.txt").write_text("broken: [")
     assert [rule.name for rule in folder.current()] == ["a.yaml.0"]
-    assert folder.current() is folder.current()
     file.write_text("- deny: {host: a.example}\n- deny: {host: b.example}\n")
     assert len(folder.current()) == 2
-    assert folder.texts() == {"a.yaml": file.read_bytes()}
     file.write_text("broken: [")
     with pytest.raises(ConfigError):
         folder.current()
     with pytest.raises(ConfigError):
         folder.current()
+
+
+def test_settled_rules_are_not_read_again(tmp_path: Path) -> None:
+    file = tmp_path / "a.yaml"
+    file.write_text("- deny: {host: a.example}\n")
+    later = file.stat().st_ctime_ns + 10**9
+    folder = RuleFolder(tmp_path, now_ns=lambda: later)
+    assert folder.current() is folder.current()
+    fresh = RuleFolder(tmp_path, now_ns=lambda: later - 10**9)
+    assert fresh.current() is not fresh.current()
+    file.unlink()
+    assert folder.current() == ()
+
+
+def test_an_unreadable_rule_file_is_a_configuration_error(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").symlink_to(tmp_path / "missing")
+    with pytest.raises(ConfigError) as caught:
+        RuleFolder(tmp_path).current()
+    assert caught.value.code == "rule.malformed"
 
 
 def test_a_rule_that_names_tools_is_told_from_one_about_hosts() -> None:

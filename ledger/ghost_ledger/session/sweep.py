@@ -21,24 +21,17 @@ from ghost_core import db, ids
 from ghost_core.clock import Clock
 from ghost_core.errors import IntegrityError, NotFoundError, UnavailableError
 from ghost_core.paths import Home, runtime_dir
-from ghost_ledger.canonical import Value
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import lifetime, token
+from ghost_ledger.session.closing import closed_fields
 from ghost_ledger.session.custody import Custody, discard, has_key, is_owned
 from ghost_ledger.session.runtime import SessionFolder
+from ghost_ledger.session.tally import Tally
 from ghost_ledger.store import SessionRow
 
 GRACE_US: Final = 60 * 1_000_000
-SUMMARY_ROWS: Final = 64
 
 _PENDING = sa.text("SELECT COUNT(*) FROM actions WHERE session_id = :sid AND status = 'pending'")
-_COUNTS = sa.text(
-    "SELECT tool, action, status, SUM(count) FROM actions WHERE session_id = :sid"
-    " GROUP BY tool, action, status ORDER BY SUM(count) DESC, tool, action, status"
-)
-_BYTES = sa.text(
-    "SELECT COALESCE(SUM(sent), 0), COALESCE(SUM(received), 0) FROM actions WHERE session_id = :sid"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +70,6 @@ def sweep(
         _sweep_one(recorder, row, clock, folder) for row in due(recorder.engine, clock, root=folder)
     )
     return tuple(each for each in found if each is not None)
-
-
-def closed_fields(
-    engine: Engine, row: SessionRow, *, reason: str, lived_seconds: int
-) -> dict[str, Value]:
-    """Return the fields of `session.closed` from the ledger alone.
-
-    The reads that had no entry were counted by the owner and died with it, so they are 0 here. Over
-    64 kinds of actions, the rarest are left out and `omitted` counts them.
-    """
-    with db.read(engine) as connection:
-        counts = connection.execute(_COUNTS, {"sid": row.session_id}).all()
-        sent, received = connection.execute(_BYTES, {"sid": row.session_id}).one()
-    summary: list[Value] = [
-        {"tool": str(tool), "action": str(action), "status": str(status), "count": int(count)}
-        for tool, action, status, count in counts[:SUMMARY_ROWS]
-    ]
-    fields: dict[str, Value] = {
-        "reason": reason,
-        "reads": 0,
-        "bytes_sent": int(sent),
-        "bytes_received": int(received),
-        "summary": summary,
-        "lived_seconds": lived_seconds,
-    }
-    omitted = len(counts) - len(summary)
-    return fields | ({"omitted": omitted} if omitted else {})
 
 
 def _open(engine: Engine) -> Sequence[SessionRow]:
@@ -172,7 +138,13 @@ def _with_key(recorder: Recorder, row: SessionRow, custody: Custody, clock: Cloc
     try:
         recorder.seal(
             sid,
-            closed_fields(recorder.engine, row, reason="ttl", lived_seconds=row.ttl_seconds),
+            closed_fields(
+                recorder.engine,
+                sid,
+                Tally.load(custody.folder.path),
+                reason="ttl",
+                lived_seconds=row.ttl_seconds,
+            ),
         )
     finally:
         recorder.detach(sid)

@@ -16,7 +16,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Draft, Recorder
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.spawn import Spawned, spawn
-from ghost_ledger.session.sweep import SUMMARY_ROWS, Swept, closed_fields, due, sweep
+from ghost_ledger.session.sweep import Swept, due, sweep
 from support.handclock import HandClock
 from support.ledger import CLOSED
 
@@ -265,18 +265,3 @@ def test_the_session_of_a_dead_recorder_is_abandoned(
     child.kill()
     child.wait(timeout=5)
     assert sweep(recorder, home, clock) == (Swept(sid, "abandoned"),)
-
-
-def test_the_rarest_actions_are_left_out_of_a_long_summary(
-    recorder: Recorder, clock: HandClock, make: Spawn
-) -> None:
-    spawned = make()
-    for number in range(SUMMARY_ROWS + 3):
-        intend(recorder, spawned.session_id, tool=f"tool_{number}")
-    row = Ledger(recorder.engine).session(spawned.session_id)
-    assert row is not None
-    fields = closed_fields(recorder.engine, row, reason="ttl", lived_seconds=1)
-    assert len(fields["summary"]) == SUMMARY_ROWS  # type: ignore[arg-type]
-    assert fields["omitted"] == 3
-    entry.build("session.closed", log=recorder.origin, sid=row.session_id, seq=1, prev="0" * 64, ts=1,
-                id_=ids.entry_id(), fields=fields)  # fmt: skip

@@ -1,4 +1,4 @@
-"""What a session did without entries of its own: allowed reads, and bytes. It goes into `session.closed`.
+"""What a session did without entries of its own: allowed reads. It goes into `session.closed`.
 
 The tally lies in the session's folder while no process owns it, so that the next owner goes on counting. After
 a crash it starts from what was saved last; entries do not depend on it.
@@ -20,18 +20,15 @@ _NAME = "tally.json"
 
 @dataclass(slots=True)
 class Tally:
-    """Reads by tool, action and status; bytes sent and received by all calls."""
+    """Reads by tool, action and status, and the bytes of their bodies."""
 
     reads: Counter[Kind] = field(default_factory=Counter)
     bytes_sent: int = 0
     bytes_received: int = 0
 
-    def add_read(self, tool: str, action: str, status: str) -> None:
-        """Count one allowed read."""
+    def add(self, tool: str, action: str, status: str, *, sent: int, received: int) -> None:
+        """Count one allowed read and the bytes of its bodies."""
         self.reads[(tool, action, status)] += 1
-
-    def add_bytes(self, *, sent: int, received: int) -> None:
-        """Count the bodies of one call."""
         self.bytes_sent += sent
         self.bytes_received += received
 
