@@ -10,16 +10,17 @@ from typing import Annotated
 
 import typer
 
-from ghost_cli import output
-from ghost_cli.sessions import Opened, chosen
-from ghost_core.errors import DeniedError, NotFoundError, UsageError
-from ghost_ledger.session import control
+from ghost_cli import output, sessions
+from ghost_cli.sessions import Message, Opened
+from ghost_core.errors import NotFoundError, UsageError
+from ghost_core.paths import home as ghost_home
 
 CALL_SECONDS = 600.0
 PARAMS_LIMIT_BYTES = 8_000_000
+EXIT_CODES = {"executed": 0, "denied": 5}  # failed and unknown: 1
 
 
-def act(  # noqa: PLR0913  # one parameter per option
+def act(
     *,
     tool: Annotated[str, typer.Option(help="Tool, as ghost.toml names it.")],
     action: Annotated[str, typer.Option(help="Action of the tool.")],
@@ -27,15 +28,15 @@ def act(  # noqa: PLR0913  # one parameter per option
     session_id: Annotated[str, typer.Option(help="Session.", envvar="GHOST_SESSION_ID")] = "",
     validate_pre: Annotated[str, typer.Option(help="Hook to run before the call.")] = "",
     validate_post: Annotated[str, typer.Option(help="Hook to run on the reply.")] = "",
-    attempts: Annotated[int, typer.Option(help="Tries, where repeating is safe.", min=1, max=10)] = 3,
+    attempts: Annotated[
+        int, typer.Option(help="Tries, where repeating is safe.", min=1, max=10)
+    ] = 3,
 ) -> int:
     """Make one call through all gates.
 
     Example: ghost act --tool stripe --action create_charge --params '{"amount": 100}'
     """
-    opened = Opened.now()
-    sid = chosen(opened, session_id)
-    request: dict[str, object] = {
+    request: Message = {
         "op": "act",
         "tool": tool,
         "action": action,
@@ -44,25 +45,21 @@ def act(  # noqa: PLR0913  # one parameter per option
         "validate_pre": _hook(validate_pre),
         "validate_post": _hook(validate_post),
     }
-    try:
-        document = control.ask(sid, request, timeout=CALL_SECONDS)
-    except NotFoundError as error:
-        if error.code != "session.no_owner":
-            raise
-        document = _alone(opened, sid, request)
+    sid = sessions.chosen(Opened.now(), session_id)
+    document = sessions.asked(
+        sid, request, timeout=CALL_SECONDS, alone=lambda: _alone(sid, request)
+    )
     output.result(document)
-    from ghost_addons.acting import status_of
-
-    return status_of(document)
+    return EXIT_CODES.get(str(document.get("status")), 1)
 
 
-def _params(text: str) -> object:
+def _params(text: str) -> Message:
     if text == "-":
         text = sys.stdin.read(PARAMS_LIMIT_BYTES + 1)
     elif text.startswith("@"):
         text = _file(text[1:])
     if len(text) > PARAMS_LIMIT_BYTES:
-        raise UsageError(f"params: over {PARAMS_LIMIT_BYTES} bytes", code="act.params")
+        raise UsageError(f"params: over {PARAMS_LIMIT_BYTES} characters", code="act.params")
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -74,7 +71,8 @@ def _params(text: str) -> object:
 
 def _file(name: str) -> str:
     try:
-        return Path(name).read_text("utf-8")
+        with Path(name).open(encoding="utf-8") as file:
+            return file.read(PARAMS_LIMIT_BYTES + 1)
     except (OSError, UnicodeDecodeError) as error:
         raise NotFoundError(f"params file {name!r}: cannot be read", code="act.params") from error
 
@@ -91,23 +89,21 @@ def _hook(name: str) -> list[list[str]]:
     return [[str(path), digest]]
 
 
-def _alone(opened: Opened, sid: str, request: dict[str, object]) -> dict[str, object]:
+def _alone(sid: str, request: Message) -> Message:
     """Become the owner for this one call, with an engine on a free port."""
     from ghost_addons import master
+
+    return master.run(_program(sid, request))
+
+
+async def _program(sid: str, request: Message) -> Message:
     from ghost_addons.proxy import Proxy
 
-    async def program() -> dict[str, object]:
-        proxy = Proxy.open(opened.home)
-        await proxy.start("127.0.0.1", 0)
-        try:
-            session = proxy.admit(sid)
-            return await proxy.act(session, request)
-        finally:
-            await proxy.stop(grace_seconds=0)
-
+    proxy = Proxy.open(ghost_home())
     try:
-        return master.run(program())
-    except DeniedError as error:
-        if error.code == "session.unknown":
-            raise NotFoundError(error.message, code=error.code, hint="ghost session list") from error
-        raise
+        await proxy.start("127.0.0.1", 0)
+        with sessions.unknown_is_missing():
+            session = proxy.admit(sid)
+        return await proxy.act(session, request)
+    finally:
+        await proxy.stop()  # with its grace: somebody else may have asked us meanwhile

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,23 +15,60 @@ import typer
 
 from ghost_cli import output, running
 from ghost_core import settings as configuration
-from ghost_core.errors import FailedError, UsageError
+from ghost_core.errors import GhostError, UnavailableError, UsageError
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
 
 START_SECONDS = 20.0
-READY = "Ready for ghost act"
 INTERRUPTED = 130
 
 
-def possess(  # noqa: PLR0913  # one parameter per option
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """What the command line asks for; `port` None means the configured one."""
+
+    session_id: str
+    agent: str
+    host: str
+    port: int | None
+    verbose: bool
+    bare: bool
+
+    def overrides(self) -> dict[str, object]:
+        """Return the settings that the command line decides."""
+        found: dict[str, object] = {}
+        if self.verbose:
+            found["proxy.record"] = "all"
+        if self.host:
+            found["proxy.host"] = self.host
+        if self.port is not None:
+            found["proxy.port"] = self.port
+        return found
+
+    def settings(self) -> Settings:
+        """Load the settings with the overrides, now and whenever a file changes."""
+        return configuration.load(overrides=self.overrides())
+
+    def words(self) -> list[str]:
+        """Return the same wish as a command line."""
+        named = {"--session-id": self.session_id, "--agent": self.agent, "--host": self.host}
+        words = [word for name, value in named.items() if value for word in (name, value)]
+        words += [] if self.port is None else ["--port", str(self.port)]
+        words += ["--verbose"] if self.verbose else []
+        return words if self.bare else [*words, "--no-bare"]
+
+
+def possess(
     *,
     session_id: Annotated[
-        str, typer.Option(help="Session of clients that present nothing.", envvar="GHOST_SESSION_ID")
+        str,
+        typer.Option(help="Session of clients that present nothing.", envvar="GHOST_SESSION_ID"),
     ] = "",
     agent: Annotated[str, typer.Option(help="Agent URL, such as openai://gpt-5.")] = "",
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "",
-    port: Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.")] = -1,
+    port: Annotated[
+        int | None, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+    ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", help="Enter reads too.")] = False,
     detach: Annotated[bool, typer.Option("--detach", help="Go on in the background.")] = False,
     bare: Annotated[
@@ -44,68 +82,68 @@ def possess(  # noqa: PLR0913  # one parameter per option
 
     Example: ghost possess --session-id gh_… --detach
     """
-    overrides: dict[str, object] = {}
-    if verbose:
-        overrides["proxy.record"] = "all"
-    if host:
-        overrides["proxy.host"] = host
-    if port >= 0:
-        overrides["proxy.port"] = port
-    settings = configuration.load(overrides=overrides)
     if stop:
-        return running.stop(port if port >= 0 else None)
+        return running.stop(port)
+    wish = _Wish(session_id, _agent(agent), host, port, verbose, bare)
     if env:
-        return _print_env(settings, session_id, shell)
-    profile = _profile(agent)
-    if detach:
-        return _detach(settings)
-    return _serve(settings, overrides, session_id if bare else "", session_id, profile)
+        return _print_env(wish, shell)
+    return _detach(wish) if detach else _serve(wish)
 
 
-def _profile(agent: str) -> str:
+def _agent(url: str) -> str:
     from ghost_agents import profile
 
-    return profile.parse(agent).url if agent else ""
+    return profile.parse(url).url if url else ""
 
 
-def _print_env(settings: Settings, session_id: str, shell: str) -> int:
-    if not session_id:
-        raise UsageError("--env: expected --session-id", hint="ghost session list")
+def _print_env(wish: _Wish, shell: str) -> int:
+    if not wish.session_id:
+        raise UsageError(
+            "--env: expected --session-id", code="usage.session", hint="ghost session list"
+        )
     from ghost_agents import shells
     from ghost_cli import environment
 
-    block = environment.of_session(
-        ghost_home(), settings, session_id, port=running.port_of(settings.proxy.port)
-    )
-    output.raw(shells.render(block, shells.parse_shell(shell)).encode())
+    form = shells.parse_shell("json" if output.options().json else shell)
+    settings = wish.settings()
+    port = running.port_of(settings.proxy.port) if wish.port is None else wish.port
+    block = environment.of_session(ghost_home(), settings, wish.session_id, port=port)
+    output.raw(shells.render(block, form).encode())
     return 0
 
 
-def _serve(
-    settings: Settings, overrides: dict[str, object], bare: str, session_id: str, agent: str
-) -> int:
+# -- in the foreground -------------------------------------------------------------------------------
+
+
+def _serve(wish: _Wish) -> int:
+    settings = wish.settings()  # before the engine's imports: most mistakes are found here
+    running.require_free(settings.proxy.host, settings.proxy.port)
     from ghost_addons import master
-    from ghost_addons.proxy import Proxy
 
     for name in ("SSLKEYLOGFILE", "MITMPROXY_SSLKEYLOGFILE"):
-        os.environ.pop(name, None)  # the engine would write every session key to that file
+        os.environ.pop(name, None)  # noqa: TID251  # the engine would write every session key there
+    return master.run(_program(wish, settings))
 
-    async def program() -> int:
-        ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        proxy = Proxy.open(ghost_home(), lambda: configuration.load(overrides=overrides))
+
+async def _program(wish: _Wish, settings: Settings) -> int:
+    from ghost_addons.proxy import Proxy
+    from ghost_cli import sessions
+
+    ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    _listen_for_signals(ended)
+    proxy = Proxy.open(ghost_home(), wish.settings)
+    try:
+        sessions.sweep(proxy.services.recorder)
         port = await proxy.start(settings.proxy.host, settings.proxy.port)
-        try:
-            if session_id:
-                proxy.admit(session_id)
-            proxy.services.sessions.bare = bare
-            with running.announced(port):
-                _listen_for_signals(ended)
-                _announce(settings.proxy.host, port, session_id, agent)
-                return await ended
-        finally:
-            await proxy.stop()
-
-    return master.run(program())
+        if wish.session_id:
+            with sessions.unknown_is_missing():
+                proxy.admit(wish.session_id)
+        proxy.services.sessions.bare = wish.session_id if wish.bare else ""
+        with running.announced(port):
+            _announce(_document(wish, settings.proxy.host, port))
+            return await ended
+    finally:
+        await proxy.stop()
 
 
 def _listen_for_signals(ended: asyncio.Future[int]) -> None:
@@ -116,56 +154,68 @@ def _listen_for_signals(ended: asyncio.Future[int]) -> None:
             ended.set_result(code)
 
     loop.add_signal_handler(signal.SIGTERM, end, 0)
+    loop.add_signal_handler(signal.SIGHUP, end, 128 + signal.SIGHUP)
     loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
 
 
-def _announce(host: str, port: int, session_id: str, agent: str) -> None:
-    lines = (
-        f"Proxy active on {host}:{port}",
-        f"Forwarding to agent: {agent or 'any'}",
-        f"Session: {session_id or 'any (clients authenticate)'}",
-        READY,
-    )
-    document: dict[str, object] = {
+def _document(wish: _Wish, host: str, port: int) -> dict[str, object]:
+    return {
         "schema": "ghost/possess/v1",
         "proxy": f"{host}:{port}",
         "port": port,
-        "agent": agent or "any",
-        "session_id": session_id or None,
+        "agent": wish.agent or "any",
+        "session_id": wish.session_id or None,
         "pid": os.getpid(),
     }
+
+
+def _announce(document: dict[str, object]) -> None:
+    """Print the four lines, then how a shell is made ready; the port accepts by now."""
+    named = document["session_id"]
+    lines = (
+        f"Proxy active on {document['proxy']}",
+        f"Forwarding to agent: {document['agent']}",
+        f"Session: {named or 'any (clients authenticate)'}",
+        "Ready for ghost act",
+    )
     output.result(document, "\n".join(lines))
-    named = session_id or "ID"
-    output.note(f'shell: eval "$(ghost possess --env --port {port} --session-id {named})"')
     sys.stdout.flush()
+    words = f"--port {document['port']} --session-id {named or 'ID'}"
+    output.note(f'shell: eval "$(ghost possess --env {words})"')
 
 
-def _detach(settings: Settings) -> int:
-    """Start the same command again, in a session of its own, and wait until it is ready."""
-    words = [word for word in running.arguments() if word != "--detach"]
-    log = ghost_home().ensure().logs / f"possess-{settings.proxy.port}.log"
+# -- in the background -------------------------------------------------------------------------------
+
+
+def _detach(wish: _Wish) -> int:
+    """Start the same command again, in a process session of its own, and wait until it is ready."""
+    log = ghost_home().ensure().logs / f"possess-{wish.settings().proxy.port}.log"
     with log.open("ab") as errors:
         os.fchmod(errors.fileno(), 0o600)
         start = errors.tell()
-        child = subprocess.Popen(  # noqa: S603  # our own command line
-            [sys.executable, "-m", "ghost_cli", *words],
+        child = subprocess.Popen(
+            # -P: a file named like one of our modules in the current folder is not imported.
+            [sys.executable, "-P", "-m", "ghost_cli", "possess", "--json", *wish.words()],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
         )
-    printed = running.read_until_ready(child, seconds=START_SECONDS)
-    if child.poll() is not None:
-        raise _failed(child.returncode, log, start)
-    output.raw(printed)
-    output.note(f"stop it: ghost possess --stop --port {settings.proxy.port}")
+    document = running.first_object(child, seconds=START_SECONDS)
+    if document is None:
+        raise _failure(child, log, start)
+    _announce(document)
+    output.note(f"stop it: ghost possess --stop --port {document['port']}")
     return 0
 
 
-def _failed(code: int, log: Path, start: int) -> FailedError:
+def _failure(child: subprocess.Popen[bytes], log: Path, start: int) -> GhostError:
+    """Return what the child said, or that it said nothing in time; it does not live on."""
+    child.kill()
+    child.wait()
     with log.open("rb") as file:
         file.seek(start)
-        text = file.read(4000).decode("utf-8", "replace").strip()
-    error = FailedError(text.splitlines()[-1] if text else "possess did not start", code="possess")
-    error.__class__ = running.kind_of(code)
-    return error
+        told = running.last_error(file.read())
+    return told or UnavailableError(
+        "possess did not start", code="possess.start", hint=f"see {log}"
+    )

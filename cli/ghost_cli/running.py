@@ -1,32 +1,51 @@
-"""Which possess processes run on this machine, and how to stop one."""
+"""Which possess processes of this home run on this machine, and how to start and stop one."""
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import json
 import os
 import select
 import signal
+import socket
 import subprocess
-import sys
 import time
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from ghost_cli import output
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.files import write_file
+from ghost_core.paths import home as ghost_home
 from ghost_core.paths import runtime_dir
 
 STOP_SECONDS = 15.0
+_PART_BYTES = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Possess:
+    """One running possess; `started` is in ticks since boot, because a pid alone is used again."""
+
+    pid: int
+    port: int
+    started: int
+    home: str
+
+    def runs(self) -> bool:
+        """Tell whether the very process still runs."""
+        return _started(self.pid) == self.started != 0
 
 
 @contextlib.contextmanager
 def announced(port: int) -> Iterator[None]:
-    """Leave a note of this process for `--stop`, as long as it runs."""
-    note = _note(port)
-    document = {"pid": os.getpid(), "port": port, "started": _started(os.getpid())}
-    write_file(note, json.dumps(document).encode(), mode=0o600)
+    """Leave a note of this process for `--stop` and `--env`, as long as it runs."""
+    pid = os.getpid()
+    note = runtime_dir() / f"possess-{port}.json"
+    this = Possess(pid, port, _started(pid), str(ghost_home().root))
+    write_file(note, json.dumps(asdict(this)).encode(), mode=0o600)
     try:
         yield
     finally:
@@ -34,56 +53,66 @@ def announced(port: int) -> Iterator[None]:
 
 
 def stop(port: int | None) -> int:
-    """Send SIGTERM to the possess on a port, or to the only one, and wait until it has drained."""
-    found = [each for each in _alive() if port is None or each["port"] == port]
+    """Send SIGTERM to the possess on a port, or to the only one, and wait until it has drained.
+
+    Raises:
+        NotFoundError: code `possess.none`, there is none.
+        UnavailableError: code `possess.several`, a port must be named; `possess.stuck`, it did not end.
+    """
+    found = _chosen(port)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(found.pid, signal.SIGTERM)
+    end = time.monotonic() + STOP_SECONDS
+    while found.runs():
+        if time.monotonic() > end:
+            raise UnavailableError(f"process {found.pid}: did not end", code="possess.stuck")
+        time.sleep(0.02)
+    document = {"schema": "ghost/possess-stop/v1", "port": found.port, "pid": found.pid}
+    output.result(document, f"Proxy stopped on port {found.port}")
+    return 0
+
+
+def _chosen(port: int | None) -> Possess:
+    found = [each for each in _alive() if port in (None, each.port)]
     if not found:
-        where = f" on port {port}" if port is not None else ""
-        raise NotFoundError(f"no possess runs{where}", code="possess.none")
+        where = "" if port is None else f" on port {port}"
+        raise NotFoundError(
+            f"no possess of this home runs{where}", code="possess.none", hint="ghost possess"
+        )
     if len(found) > 1:
-        ports = ", ".join(str(each["port"]) for each in found)
+        ports = ", ".join(str(each.port) for each in found)
         raise UnavailableError(
             f"several possess run, on ports {ports}",
             code="possess.several",
             hint="ghost possess --stop --port PORT",
         )
-    pid, where_port = found[0]["pid"], found[0]["port"]
-    os.kill(pid, signal.SIGTERM)
-    end = time.monotonic() + STOP_SECONDS
-    while _started(pid) == found[0]["started"]:
-        if time.monotonic() > end:
-            raise UnavailableError(f"process {pid}: did not end", code="possess.stuck")
-        time.sleep(0.05)
-    output.result({"schema": "ghost/possess-stop/v1", "port": where_port}, f"stopped {where_port}")
-    return 0
+    return found[0]
 
 
 def port_of(configured: int) -> int:
     """Return the port of the only running possess, else the configured one."""
-    found = list(_alive())
-    if any(each["port"] == configured for each in found) or len(found) != 1:
-        return configured
-    return found[0]["port"]
+    ports = [each.port for each in _alive()]
+    return ports[0] if len(ports) == 1 else configured
 
 
-def _alive() -> Iterator[dict[str, int]]:
+def _alive() -> list[Possess]:
+    """Return what runs for this home; notes of the dead are removed."""
+    root, found = str(ghost_home().root), []
     for note in sorted(runtime_dir().glob("possess-*.json")):
         try:
-            document = json.loads(note.read_bytes())
-            found = {name: int(document[name]) for name in ("pid", "port", "started")}
-        except (OSError, ValueError, KeyError, TypeError):
+            each = Possess(**json.loads(note.read_bytes()))
+            runs = each.runs()
+        except (OSError, ValueError, TypeError):
             continue
-        if _started(found["pid"]) == found["started"] != 0:
-            yield found
-        else:
+        if not runs:
             note.unlink(missing_ok=True)
-
-
-def _note(port: int) -> Path:
-    return runtime_dir() / f"possess-{port}.json"
+        elif each.home == root:
+            found.append(each)
+    return found
 
 
 def _started(pid: int) -> int:
-    """Return when a process began, in ticks since boot; a pid alone may be somebody else's by now."""
+    """Return when a process began; 0 if it does not run (any more)."""
     try:
         text = Path(f"/proc/{pid}/stat").read_text("utf-8", "replace")
     except OSError:
@@ -93,6 +122,7 @@ def _started(pid: int) -> int:
 
 
 def _exists(pid: int) -> int:
+    """Return 1 for a living process where there is no /proc."""
     if Path("/proc/self").exists():
         return 0
     try:
@@ -102,35 +132,57 @@ def _exists(pid: int) -> int:
     return 1
 
 
-def arguments() -> list[str]:
-    """Return the command line of this process, as it was typed."""
-    return sys.argv[1:]
+def require_free(host: str, port: int) -> None:
+    """Fail early where somebody listens: the engine takes a second to load and would find the same.
+
+    Raises UnavailableError `port.busy`.
+    """
+    if port == 0:
+        return
+    address = "127.0.0.1" if host == "localhost" else host
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address, port))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                return  # the engine explains what is wrong with the address
+            raise UnavailableError(
+                f"port {port}: in use by another process",
+                code="port.busy",
+                hint="ghost possess --stop, or choose another port: ghost possess --port PORT",
+            ) from error
 
 
-def read_until_ready(child: subprocess.Popen[bytes], *, seconds: float) -> bytes:
-    """Return what the child printed up to its last line; ends early if it does."""
-    stream = child.stdout
-    assert stream is not None
-    os.set_blocking(stream.fileno(), False)
-    end = time.monotonic() + seconds
-    printed = b""
-    while time.monotonic() < end:
-        ready, _, _ = select.select([stream], [], [], 0.1)
-        if ready:
-            part = stream.read() or b""
-            printed += part
-            if not part and child.poll() is not None:
+def first_object(child: subprocess.Popen[bytes], *, seconds: float) -> dict[str, object] | None:
+    """Return the JSON object that a child prints; None if it ends or the time is over before."""
+    assert child.stdout is not None
+    end, printed = time.monotonic() + seconds, b""
+    with child.stdout as stream:
+        while (left := end - time.monotonic()) > 0:
+            if not select.select([stream], [], [], left)[0]:
                 break
-        if printed.endswith((b"Ready for ghost act\n", b"}\n")):
-            break
-        if child.poll() is not None:
-            break
-    if child.poll() is not None:
-        child.wait()
-    return printed
+            part = os.read(stream.fileno(), _PART_BYTES)
+            printed += part
+            found = _object(printed)
+            if found is not None or not part:
+                return found
+    return None
 
 
-def kind_of(exit_code: int) -> type[GhostError]:
-    """Return the error whose exit code a child ended with."""
-    kinds = {kind.exit_code: kind for kind in GhostError.__subclasses__()}
-    return kinds.get(exit_code, GhostError)
+def last_error(text: bytes) -> GhostError | None:
+    """Return the last error object in what a child wrote on stderr, as the error that it was."""
+    from ghost_ledger.session import control
+
+    found = [each for line in text.splitlines() if (each := _object(line)) is not None]
+    errors = [each for each in found if each.get("schema") == output.ERROR_SCHEMA]
+    return control.revive(errors[-1]) if errors else None
+
+
+def _object(text: bytes) -> dict[str, object] | None:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) else None

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
-from ghost_core import db
 from ghost_core import settings as configuration
 from ghost_core.clock import SystemClock
-from ghost_core.errors import UsageError
+from ghost_core.errors import DeniedError, NotFoundError, UsageError
 from ghost_core.paths import Home
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
 from ghost_ledger.reader import Ledger
-from ghost_ledger.session import lifetime
+from ghost_ledger.recorder import Recorder
+
+OWNER_SECONDS = 10.0
+
+type Message = dict[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,46 @@ class Opened:
         """Open the home of this process."""
         return cls(ghost_home(), configuration.load())
 
+    @contextmanager
+    def ledger(self) -> Iterator[Ledger]:
+        """Open the ledger for reading, after sessions that ended without an owner were sealed.
+
+        Raises NotFoundError `ledger.missing` where there is no database yet: reading makes none.
+        """
+        from ghost_core import db
+        from ghost_ledger.session.sweep import due
+
+        engine = db.engine(self.settings.database.url, home=self.home)
+        try:
+            if not Path(str(engine.url.database)).exists():
+                raise NotFoundError(
+                    f"ledger {engine.url.database!r}: does not exist yet",
+                    code="ledger.missing",
+                    hint="ghost spawn --intent … --scope …, or set GHOST_HOME",
+                )
+            if due(engine, SystemClock()):
+                with self.recorder() as recorder:
+                    sweep(recorder)
+            yield Ledger(engine, self.home)
+        finally:
+            engine.dispose()
+
+    def recorder(self) -> Recorder:
+        """Open the ledger for writing; the caller closes it."""
+        return Recorder.open(
+            self.home,
+            self.settings.database.url,
+            clock=SystemClock(),
+            payload_policy=self.settings.ledger.payloads,
+        )
+
+
+def sweep(recorder: Recorder) -> None:
+    """Seal or give up what ended without an owner."""
+    from ghost_ledger.session import sweep as sweeping
+
+    sweeping.sweep(recorder, ghost_home(), SystemClock())
+
 
 def chosen(opened: Opened, named: str) -> str:
     """Return the session that was named, that of GHOST_SESSION_ID, or the only live one.
@@ -35,20 +82,62 @@ def chosen(opened: Opened, named: str) -> str:
     """
     if named:
         return named
-    engine = db.engine(opened.settings.database.url)
-    try:
-        clock = SystemClock()
-        live = [
-            row.session_id
-            for row in Ledger(engine).open_sessions()
-            if not row.system and not lifetime.expired(row, clock)
-        ]
-    finally:
-        engine.dispose()
+    live = _live(opened)
     if len(live) == 1:
         return live[0]
     raise UsageError(
-        f"expected --session-id: {len(live)} sessions live",
+        f"expected --session-id: {len(live) or 'no'} sessions live",
         code="usage.session",
         hint="ghost session list" if live else "ghost spawn --intent … --scope …",
     )
+
+
+def _live(opened: Opened) -> list[str]:
+    from ghost_ledger.session import lifetime
+
+    clock = SystemClock()
+    try:
+        with opened.ledger() as ledger:
+            rows = ledger.open_sessions()
+    except NotFoundError:
+        return []
+    return [
+        row.session_id for row in rows if not row.system and not lifetime.expired(row, clock)
+    ]
+
+
+def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Message]) -> Message:
+    """Ask the session's owner, or where nobody owns it, do it `alone`; returns the answer.
+
+    Between taking the lock and answering, and between the last answer and the release, an owner cannot be
+    asked: that is waited for, up to 10 s.
+    """
+    from ghost_ledger.session import control
+    from ghost_ledger.session.custody import is_owned
+
+    until = time.monotonic() + OWNER_SECONDS
+    while True:
+        try:
+            return control.ask(sid, request, timeout=timeout)
+        except NotFoundError as error:
+            if error.code != "session.no_owner":
+                raise
+        if not is_owned(sid) or time.monotonic() > until:
+            return alone()
+        time.sleep(0.02)
+
+
+@contextmanager
+def unknown_is_missing() -> Iterator[None]:
+    """Report a session that this ledger does not have as something missing, not as a refusal."""
+    try:
+        yield
+    except DeniedError as error:
+        if error.code != "session.unknown":
+            raise
+        raise unknown(error.message) from error
+
+
+def unknown(message: str) -> NotFoundError:
+    """Return the error for a session that this ledger does not have."""
+    return NotFoundError(message, code="session.unknown", hint="ghost session list")

@@ -70,6 +70,7 @@ def test_another_key_under_the_name_of_the_log_is_invalid():
     report = verify(found, Vkey(found.log.origin, key(9).public).format())
     assert report.axis("inclusion").state == "invalid"
     assert (report.exit_code, report.axis("key").state) == (7, "invalid")
+    assert report.keys == ()
 
 
 def test_keys_of_other_sessions_beside_the_right_one_do_not_matter():

@@ -318,6 +318,11 @@ def test_a_proof_of_a_seal_that_is_not_there_is_invalid():
     )
 
 
+def test_an_open_session_is_included_by_its_spawn_entry_alone():
+    axis = verify(session().action()).axis("inclusion")
+    assert axis == Axis("inclusion", "valid", "spawn at 3 of 6")
+
+
 def test_a_seal_that_lies_before_its_entries_in_the_log_is_invalid():
     found = session().finish()
     found.log.leaves = found.log.leaves[::-1]
@@ -342,6 +347,13 @@ def test_a_disclosed_payload_that_was_committed_to_is_valid():
     item = Disclosure(1, "params", SALT, b"amount=2000")
     report = verify(disclosing(), disclosures=(item,))
     assert (report.exit_code, report.axis("disclosure").detail) == (0, "1 payloads")
+
+
+def test_the_intent_of_the_spawn_entry_can_be_disclosed():
+    salt, digest = commitment.commit("intent", b"pay the bill")
+    found = Log().session(intent=digest).finish()
+    item = Disclosure(0, "intent", salt, b"pay the bill")
+    assert verify(found, disclosures=(item,)).axis("disclosure").state == "valid"
 
 
 @pytest.mark.parametrize(
