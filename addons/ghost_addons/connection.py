@@ -34,4 +34,4 @@ class Peer:
 
     tunnel: Tunnel | None = None
     dialable: set[tuple[str, int]] = field(default_factory=set)
-    admitted: int = 0
+    admitted: set[str] = field(default_factory=set)

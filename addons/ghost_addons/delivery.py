@@ -82,6 +82,9 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
     """Finish a reply and make its outcome durable; raises Refused where a gate withholds it."""
     response = flow.response
     assert response is not None
+    scrub.clean_trailers(
+        action, response, services.secrets.scrubber, version=flow.request.http_version
+    )
     if response.status_code == SWITCHING_PROTOCOLS or action.settled:
         return
     if not action.streamed_reply:
@@ -181,8 +184,11 @@ async def settle_websocket(services: Services, action: Action, flow: http.HTTPFl
 
 
 async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:
-    """Enter a call whose reply was withheld because a handler failed."""
-    action.flags.append("withheld")
+    """Enter a call that a handler failed on: its reply is withheld, or it was never sent."""
+    if action.admitted:
+        action.flags.append("withheld")
+    else:
+        action.sent = 0  # its intent is entered, but nothing went out
     await settle(services, action, status="failed", ended="aborted", error=refusal.code)
 
 

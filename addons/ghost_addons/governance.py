@@ -6,9 +6,9 @@ rules of yesterday.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ghost_addons.record import Keeping
 from ghost_core.errors import ConfigError
@@ -33,7 +33,7 @@ class Governor:
     """Keeps the governance of each session, as fresh as the files it was read from."""
 
     load: Callable[[], Settings]
-    files: Sequence[Path]
+    files: Sequence[str]
     _stamp: Stamp = ()
     _settings: Settings | None = None
     _cached: dict[tuple[str, ...], Governance] = field(default_factory=dict)
@@ -70,9 +70,9 @@ class Governor:
         return Keeping(ledger.payloads, ledger.payload_limit)
 
 
-def _stamp_of(file: Path) -> tuple[int, int, int]:
+def _stamp_of(file: str) -> tuple[int, int, int]:
     try:
-        found = file.stat()
+        found = os.stat(file)
     except OSError:
         return (0, 0, 0)
     return (found.st_mtime_ns, found.st_size, found.st_ino)

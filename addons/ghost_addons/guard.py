@@ -111,6 +111,7 @@ class Guard:
     @guarded
     async def request(self, flow: http.HTTPFlow) -> None:
         """Admit a call whose body is complete; a streamed one was admitted before its first byte."""
+        flow.request.trailers = None  # nobody judged them, and HTTP/1.1 upstreams cannot be told
         action = flow.metadata.get(ACTION)
         if flow.response is not None or not isinstance(action, Action):
             if flow.response is None:
@@ -121,7 +122,15 @@ class Guard:
 
     async def _admit(self, flow: http.HTTPFlow, action: Action, *, body: bytes | None) -> None:
         await admission.admit(self.services, action, flow.request, body=body)
-        self._peer(flow).admitted += 1
+        peer = self._peers.get(flow.client_conn.id)
+        if peer is not None:  # a client that left meanwhile needs nothing dialled
+            peer.admitted.add(action.id)
+
+    def _over(self, flow: http.HTTPFlow, action: Action) -> None:
+        """Let nothing be dialled for this call any more; harmless if it is over already."""
+        peer = self._peers.get(flow.client_conn.id)
+        if peer is not None:
+            peer.admitted.discard(action.id)
 
     # -- replies -------------------------------------------------------------------------------------
 
@@ -142,15 +151,15 @@ class Guard:
         action = self._admitted(flow)
         if action is not None and delivery.WITHHELD not in flow.metadata:
             await delivery.finish_reply(self.services, action, flow)
-            if flow.websocket is None:
-                self._peer(flow).admitted -= 1
+        if action is not None and flow.websocket is None:
+            self._over(flow, action)
 
     @guarded
     async def error(self, flow: http.HTTPFlow) -> None:
         """Enter what became of a call that ended without a complete answer."""
         action = self._admitted(flow)
         if action is not None:
-            self._peer(flow).admitted -= 1
+            self._over(flow, action)
             await delivery.settle_failed(self.services, action, flow)
 
     # -- websockets and everything else --------------------------------------------------------------
@@ -160,6 +169,7 @@ class Guard:
         """Relay one message, scrubbed; a session that ended gets no further one."""
         action = self._admitted(flow)
         if action is None or not websocket.relay(self.services, action, flow):
+            websocket.drop(flow)
             self.close_client(flow.client_conn.id)
 
     @guarded
@@ -167,7 +177,7 @@ class Guard:
         """Enter the outcome of a websocket, with its frame counts."""
         action = self._admitted(flow)
         if action is not None:
-            self._peer(flow).admitted -= 1
+            self._over(flow, action)
             await delivery.settle_websocket(self.services, action, flow)
 
     def tcp_start(self, flow: tcp.TCPFlow) -> None:
@@ -185,15 +195,22 @@ class Guard:
         action = flow.metadata.get(ACTION)
         entered = Entered()
         try:
-            if isinstance(action, Action) and action.admitted:
+            if isinstance(action, Action) and (action.admitted or action.intent is not None):
+                self._over(flow, action)
                 await delivery.settle_refused(self.services, action, refusal)
                 entered = Entered(action.session.sid, action.id)
             elif refusal.code != "session.missing":
+                if isinstance(action, Action):
+                    action.session.calls.pop(action.id, None)
                 attempt = attempt or self._attempt(flow)
                 entered = await self._enter(attempt, refusal)
-        except GhostError as error:
-            structlog.get_logger(__name__).error("refusal.unrecorded", code=error.code)
-            refusal = _no_ledger(error)
+        except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass
+            code = error.code if isinstance(error, GhostError) else "guard.unrecorded"
+            structlog.get_logger(__name__).error(
+                "refusal.unrecorded", error=type(error).__name__, code=code
+            )
+            refusal = _no_ledger(code)
+        websocket.drop(flow)
         delivery.answer(
             flow, refusal, sid=entered.sid, action_id=entered.action_id, close=self.close_client
         )
@@ -211,7 +228,8 @@ class Guard:
 
     def _attempt(self, flow: http.HTTPFlow) -> Attempt:
         """Return what is known of a request that failed before it was judged."""
-        tunnel = self._peer(flow).tunnel
+        peer = self._peers.get(flow.client_conn.id)
+        tunnel = peer.tunnel if peer else None
         host = tunnel.host if tunnel else tunnels.shown(flow.request.host)
         return Attempt(
             sid=tunnel.session.sid if tunnel else "",
@@ -291,10 +309,10 @@ def _failure_of(error: Exception) -> Refusal:
     return _failure("failed")
 
 
-def _no_ledger(error: GhostError) -> Refusal:
+def _no_ledger(code: str) -> Refusal:
     return Refusal(
         status=503,
-        code=error.code,
+        code=code,
         message="the ledger cannot be written, so nothing is sent",
         stage="ledger",
         rule="ledger",

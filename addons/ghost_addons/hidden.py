@@ -22,6 +22,7 @@ class Secrets:
     def __init__(self, source: SecretSource) -> None:
         self._source = source
         self._known: list[SecretBytes] = []
+        self._last: dict[str, SecretBytes] = {}
         self._scrubber = Scrubber(())
 
     @property
@@ -37,7 +38,9 @@ class Secrets:
     def resolve(self, credential: Credential) -> SecretBytes:
         """Return the credential's secret as it is now; it is scrubbed from here on."""
         secret = self._source.resolve(credential.reference)
-        self.hide(*credential.exposures(secret))
+        if self._last.get(credential.name) is not secret:
+            self.hide(*credential.exposures(secret))
+            self._last[credential.name] = secret
         return secret
 
     def hide(self, *secrets: SecretBytes) -> None:
@@ -66,5 +69,7 @@ class Secrets:
             log.forget(secret)
             secret.wipe()
         self._known = []
+        self._last.clear()
+        self._source.forget()
         self._scrubber = Scrubber(())
         return copies

@@ -24,7 +24,7 @@ from mitmproxy.addons import core, disable_h2c, next_layer, proxyserver, tlsconf
 from mitmproxy.master import Master
 from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import ca, chain, pages
+from ghost_addons import ca, chain, pages, repairs
 from ghost_addons.guard import Guard
 from ghost_core.errors import FailedError, UnavailableError
 
@@ -61,6 +61,7 @@ class Engine:
         """
         quiet()
         pages.install()
+        repairs.install()
         master = Master(self._options())
         ready = asyncio.Event()
         self._server = proxyserver.Proxyserver()
@@ -119,6 +120,7 @@ class Engine:
     async def stop(self, *, grace_seconds: float) -> None:
         """Stop listening, give open connections the grace, close the rest, end."""
         if self._master is None or self._server is None:
+            self.folder.cleanup()
             return
         self._master.options.update(server=False)
         loop = asyncio.get_running_loop()
@@ -242,7 +244,12 @@ def run[T](program: Coroutine[object, object, T]) -> T:
     uvloop passes on, and the program would die at its first task.
     """
     asyncio_utils.set_eager_task_factory = _eager_tasks
+    asyncio_utils.set_task_debug_info = _no_debug_info
     return uvloop.run(program)
+
+
+def _no_debug_info(*_: object, **__: object) -> None:
+    """Leave out the names that the engine gives each of its tasks; several are made for every call."""
 
 
 @contextlib.contextmanager

@@ -83,7 +83,7 @@ class Proxy:
             ledger=ledger,
             recorder=recorder,
             sessions=Sessions(home, ledger, recorder, clock),
-            governor=Governor(load, configuration.files()),
+            governor=Governor(load, [str(file) for file in configuration.files()]),
             secrets=Secrets(SecretSource(home, engine)),
             refusals=Refusals(recorder),
         )
@@ -258,10 +258,7 @@ class Proxy:
         endings = [each.conclusion for each in self.services.sessions.live if each.conclusion]
         await asyncio.gather(*endings, return_exceptions=True)
         for session in self.services.sessions.live:
-            for action in list(session.calls.values()):
-                await delivery.settle(
-                    self.services, action, status="failed", ended="aborted", error="proxy.stopped"
-                )
+            await self._settle_left(session)
         for task in set(self._beside):
             task.cancel()
         for sid in list(self._controls):
@@ -270,6 +267,19 @@ class Proxy:
         for session in self.services.sessions.live:
             self.services.sessions.release(session)
         await asyncio.to_thread(self.services.recorder.close)
+
+    async def _settle_left(self, session: LiveSession) -> None:
+        """Settle what the drain left; a call that cannot be entered now is found by the next owner."""
+        for action in list(session.calls.values()):
+            status = "executed" if action.http_status else "failed"
+            try:
+                await delivery.settle(
+                    self.services, action, status=status, ended="aborted", error="proxy.stopped"
+                )
+            except GhostError as error:
+                structlog.get_logger(__name__).error(
+                    "call.unsettled", sid=session.sid, action=action.id, code=error.code
+                )
 
 
 def _refuse_unsupported(settings: Settings) -> None:

@@ -16,7 +16,7 @@ from ghost_credentials.head import Head
 from ghost_credentials.scrub import Scrubber
 from ghost_hooks.request import Verdict
 from ghost_ledger.canonical import Value
-from ghost_ledger.commitment import Commitment
+from ghost_ledger.commitment import commit
 from ghost_ledger.recorder import Draft, Payload
 
 type Fields = dict[str, Value]
@@ -29,8 +29,8 @@ class Keeping:
     policy: str
     limit: int
 
-    def payload(
-        self, field: str, commitment: Commitment, *, head: bytes, body: bytes, size: int
+    def payload(  # noqa: PLR0913  # the parts of one row
+        self, field: str, salt: bytes, commitment: str, *, head: bytes, body: bytes, size: int
     ) -> Payload | None:
         """Return what is stored beside the commitment, or None where nothing is."""
         if self.policy == "none":
@@ -38,8 +38,8 @@ class Keeping:
         stored = head + body if self.policy == "full" else head
         return Payload(
             field=field,
-            salt=commitment.salt,
-            commitment=commitment.hex(),
+            salt=salt,
+            commitment=commitment,
             data=stored[: self.limit],
             size=size,
             media="message/http",
@@ -64,10 +64,8 @@ def intent(
     action: Action, *, agent_head: bytes, forwarded_head: bytes, body: bytes, keeping: Keeping
 ) -> Draft:
     """Draft the entry that is durable before the first byte leaves."""
-    params, forwarded = Commitment("params"), Commitment("forwarded")
-    params.update(agent_head)
-    params.update(body)
-    forwarded.update(forwarded_head)
+    params_salt, params = commit("params", agent_head + body)
+    forwarded_salt, forwarded = commit("forwarded", forwarded_head)
     target = action.request.target
     fields: Fields = {
         "tool": action.tool,
@@ -76,8 +74,8 @@ def intent(
         "method": action.request.method,
         "host": target.host,
         "port": target.port,
-        "params": params.hex(),
-        "forwarded": forwarded.hex(),
+        "params": params,
+        "forwarded": forwarded,
         "body": action.body_mode,
         "policy": action.governance.policy.hash,
         "verdicts": entries_of(action.verdicts),
@@ -91,9 +89,14 @@ def intent(
         fields["attempt"] = action.ticket.attempt
     size = len(agent_head) + len(body)
     payloads = (
-        keeping.payload("params", params, head=agent_head, body=body, size=size),
+        keeping.payload("params", params_salt, params, head=agent_head, body=body, size=size),
         keeping.payload(
-            "forwarded", forwarded, head=forwarded_head, body=b"", size=len(forwarded_head)
+            "forwarded",
+            forwarded_salt,
+            forwarded,
+            head=forwarded_head,
+            body=b"",
+            size=len(forwarded_head),
         ),
     )
     return Draft(
@@ -142,7 +145,8 @@ def outcome(
         fields["response"] = action.response.hex()
         kept = keeping.payload(
             "response",
-            action.response,
+            action.response.salt,
+            action.response.hex(),
             head=action.response_head,
             body=bytes(action.response_excerpt),
             size=len(action.response_head) + action.received,
@@ -196,13 +200,15 @@ def denied(attempt: Attempt, refusal: Refusal, keeping: Keeping, *, count: int =
         fields["count"] = count
     payloads: tuple[Payload, ...] = ()
     if attempt.agent_head:
-        params = Commitment("params")
-        params.update(attempt.agent_head)
-        params.update(attempt.body)
-        fields["params"] = params.hex()
+        salt, fields["params"] = commit("params", attempt.agent_head + attempt.body)
         size = len(attempt.agent_head) + len(attempt.body)
         kept = keeping.payload(
-            "params", params, head=attempt.agent_head, body=attempt.body, size=size
+            "params",
+            salt,
+            str(fields["params"]),
+            head=attempt.agent_head,
+            body=attempt.body,
+            size=size,
         )
         payloads = (kept,) if kept else ()
     return Draft(

@@ -36,6 +36,16 @@ def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -
     response.headers = http.Headers(fields)
 
 
+def clean_trailers(
+    action: Action, response: http.Response, scrubber: Scrubber, *, version: str
+) -> None:
+    """Scrub what comes after the body; to an HTTP/1 client the engine cannot write any, so it gets none."""
+    if response.trailers is None:
+        return
+    fields = [(name, _clean(action, value, scrubber)) for name, value in response.trailers.fields]
+    response.trailers = None if version.startswith("HTTP/1") else http.Headers(fields)
+
+
 def _clean(action: Action, data: bytes, scrubber: Scrubber) -> bytes:
     clean, found = scrubber.clean(data)
     action.scrubbed += found

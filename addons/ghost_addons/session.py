@@ -11,6 +11,7 @@ import base64
 import binascii
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ghost_addons.action import Action
 from ghost_addons.refusal import Refusal
@@ -26,6 +27,8 @@ from ghost_ledger.session import lifetime, token
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.tally import Tally
 
+if TYPE_CHECKING:
+    from ghost_ledger.store import SessionRow
 
 
 @dataclass(slots=True)
@@ -113,10 +116,22 @@ class Sessions:
             raise DeniedError(f"session {sid}: evaporated", code="session.evaporated")
         if lifetime.expired(row, self._clock) and not ended:
             raise DeniedError(f"session {sid}: expired", code="session.expired")
-        custody = custody or Custody.acquire(sid)
-        self._recorder.attach(sid, custody.key)
-        session = LiveSession(
-            sid=sid,
+        owned = custody or Custody.acquire(sid)
+        try:
+            session = self._taken(row, owned)
+            self.on_admit(session)
+        except BaseException:
+            if custody is None:  # our own lock would keep even us out
+                self._recorder.detach(sid)
+                owned.release()
+            raise
+        self._live[sid] = session
+        return session
+
+    def _taken(self, row: SessionRow, custody: Custody) -> LiveSession:
+        self._recorder.attach(row.session_id, custody.key)
+        return LiveSession(
+            sid=row.session_id,
             intent=row.intent or "",
             scopes=tuple(row.scopes),
             custody=custody,
@@ -126,9 +141,6 @@ class Sessions:
             spawned_at_us=int(row.spawned_at.timestamp() * 1_000_000),
             tally=Tally.load(custody.folder.path),
         )
-        self._live[sid] = session
-        self.on_admit(session)
-        return session
 
     def forget(self, session: LiveSession) -> None:
         """Drop a session that was sealed."""

@@ -34,3 +34,9 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     if action.response is not None:
         action.response.update(clean)
     return True
+
+
+def drop(flow: http.HTTPFlow) -> None:
+    """Keep the newest message of a websocket from going on; a flow without one is left as it is."""
+    if flow.websocket is not None and flow.websocket.messages:
+        flow.websocket.messages[-1].drop()

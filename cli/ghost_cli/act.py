@@ -47,7 +47,10 @@ def act(
     }
     sid = sessions.chosen(Opened.now(), session_id)
     document = sessions.asked(
-        sid, request, timeout=CALL_SECONDS, alone=lambda: _alone(sid, request)
+        sid,
+        request,
+        timeout=CALL_SECONDS,
+        alone=lambda: sessions.with_engine(_alone(sid, request)),
     )
     output.result(document)
     return EXIT_CODES.get(str(document.get("status")), 1)
@@ -89,14 +92,8 @@ def _hook(name: str) -> list[list[str]]:
     return [[str(path), digest]]
 
 
-def _alone(sid: str, request: Message) -> Message:
+async def _alone(sid: str, request: Message) -> Message:
     """Become the owner for this one call, with an engine on a free port."""
-    from ghost_addons import master
-
-    return master.run(_program(sid, request))
-
-
-async def _program(sid: str, request: Message) -> Message:
     from ghost_addons.proxy import Proxy
 
     proxy = Proxy.open(ghost_home())

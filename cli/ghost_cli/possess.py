@@ -118,11 +118,9 @@ def _print_env(wish: _Wish, shell: str) -> int:
 def _serve(wish: _Wish) -> int:
     settings = wish.settings()  # before the engine's imports: most mistakes are found here
     running.require_free(settings.proxy.host, settings.proxy.port)
-    from ghost_addons import master
+    from ghost_cli import sessions
 
-    for name in ("SSLKEYLOGFILE", "MITMPROXY_SSLKEYLOGFILE"):
-        os.environ.pop(name, None)  # noqa: TID251  # the engine would write every session key there
-    return master.run(_program(wish, settings))
+    return sessions.with_engine(_program(wish, settings))
 
 
 async def _program(wish: _Wish, settings: Settings) -> int:
@@ -154,8 +152,9 @@ def _listen_for_signals(ended: asyncio.Future[int]) -> None:
             ended.set_result(code)
 
     loop.add_signal_handler(signal.SIGTERM, end, 0)
-    loop.add_signal_handler(signal.SIGHUP, end, 128 + signal.SIGHUP)
     loop.add_signal_handler(signal.SIGINT, end, INTERRUPTED)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # not under nohup
+        loop.add_signal_handler(signal.SIGHUP, end, 128 + signal.SIGHUP)
 
 
 def _document(wish: _Wish, host: str, port: int) -> dict[str, object]:

@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import signal
 import sys
 import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ghost_cli import output
+from ghost_cli import output, sessions
 from ghost_cli.sessions import Opened
 from ghost_core.clock import SystemClock
 from ghost_core.errors import GhostError, UsageError
 
+if TYPE_CHECKING:
+    from ghost_addons.proxy import Proxy
+    from ghost_ledger.session.spawn import Spawned
+
 OWN_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 _ISOLATION = ("enforced", "partial", "advisory")
+_PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(  # noqa: PLR0913  # one parameter per option
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """The command and the session it gets; `ttl` in seconds."""
+
+    command: list[str]
+    intent: str
+    scopes: tuple[str, ...]
+    ttl: int
+
+
+def run(
     command: Annotated[list[str], typer.Argument(help="Command and its arguments, after --.")],
     *,
     intent: Annotated[str, typer.Option(help="Why; default: the command's name.")] = "",
     scope: Annotated[list[str] | None, typer.Option(help="Scope; repeatable.")] = None,
-    ttl: Annotated[int, typer.Option(help="Lifetime in seconds; 0 = session.ttl_seconds.")] = 0,
+    ttl: Annotated[
+        int | None, typer.Option(help="Lifetime in seconds; default: session.ttl_seconds.")
+    ] = None,
     isolation: Annotated[str, typer.Option(help="advisory in this version.")] = "advisory",
 ) -> int:
     """Run a command inside a session of its own and return its exit code.
@@ -34,13 +53,16 @@ def run(  # noqa: PLR0913  # one parameter per option
     Example: ghost run --scope stripe -- python agent.py
     """
     try:
-        _check_isolation(isolation)
+        _require_advisory(isolation)
         opened = Opened.now()
-        from ghost_addons import master
-
         output.note("isolation: advisory, a client that ignores its environment is not stopped")
-        words = dict(intent=intent or f"run {Path(command[0]).name}", ttl=ttl)
-        return master.run(_program(opened, command, tuple(scope or ()), **words))
+        wish = _Wish(
+            command,
+            intent or f"run {Path(command[0]).name}",
+            tuple(scope or ()),
+            opened.settings.session.ttl_seconds if ttl is None else ttl,
+        )
+        return sessions.with_engine(_program(opened, wish))
     except UsageError:
         raise
     except GhostError as error:
@@ -48,7 +70,7 @@ def run(  # noqa: PLR0913  # one parameter per option
         return OWN_FAILURE
 
 
-def _check_isolation(isolation: str) -> None:
+def _require_advisory(isolation: str) -> None:
     if isolation not in _ISOLATION:
         raise UsageError(
             f"isolation {isolation!r}: expected {', '.join(_ISOLATION)}", code="usage.isolation"
@@ -61,59 +83,96 @@ def _check_isolation(isolation: str) -> None:
         )
 
 
-async def _program(
-    opened: Opened, command: list[str], scopes: tuple[str, ...], *, intent: str, ttl: int
-) -> int:
+async def _program(opened: Opened, wish: _Wish) -> int:
     from ghost_addons.proxy import Proxy
-    from ghost_cli import environment
-    from ghost_cli.spawn import spawned
 
-    with tempfile.TemporaryDirectory(prefix="ghost-run-") as folder:
+    child = _Child()
+    with tempfile.TemporaryDirectory(prefix="ghost-run-") as folder, child.hearing_signals():
         proxy = Proxy.open(opened.home, ca_folder=Path(folder))
         try:
+            sessions.sweep(proxy.services.recorder)
             port = await proxy.start("127.0.0.1", 0)
-            made = spawned(
-                proxy.services.recorder,
-                opened.home,
-                opened.settings,
-                intent=intent,
-                ttl=ttl or opened.settings.session.ttl_seconds,
-                scopes=scopes,
-                persist=False,
-                clock=SystemClock(),
-            )
+            made = _spawned(proxy, opened, wish)
             session = proxy.admit(made.session_id, custody=made.custody)
-            url = f"http://{made.session_id}:{made.token.reveal().decode()}@localhost:{port}"
-            block = environment.made_of(
-                opened.home, opened.settings, made.session_id, url=url, authority=proxy.authority
-            )
             try:
-                return await _child(command, block.over())
+                return await child.run(wish.command, _environment(proxy, opened, made, port))
             finally:
-                if session in proxy.services.sessions.live:
+                # A child may outlive its session, which is sealed by then.
+                if proxy.services.sessions.get(session.sid) is not None:
                     await proxy.evaporate(session, grace_seconds=1, reason="exit")
-                output.note(f"sealed: ghost replay --session-id {made.session_id}")
+                output.note(f"sealed: ghost replay --session-id {session.sid}")
         finally:
             await proxy.stop(grace_seconds=0)
 
 
-async def _child(command: list[str], environment: dict[str, str]) -> int:
-    """Run the command on our own terminal; signals that reach us are passed on."""
-    try:
-        child = await asyncio.create_subprocess_exec(*command, env=environment)
-    except FileNotFoundError:
-        output.note(f"{command[0]}: not found")
-        return NOT_FOUND
-    except (PermissionError, OSError) as error:
-        output.note(f"{command[0]}: cannot be executed, {error.strerror}")
-        return NOT_EXECUTABLE
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        loop.add_signal_handler(number, _pass_on, child, number)
-    code = await child.wait()
-    return code if code >= 0 else 128 - code
+def _spawned(proxy: Proxy, opened: Opened, wish: _Wish) -> Spawned:
+    """Open the session; its key stays in this process."""
+    from ghost_cli.spawn import spawned
+
+    return spawned(
+        proxy.services.recorder,
+        opened.home,
+        opened.settings,
+        intent=wish.intent,
+        ttl=wish.ttl,
+        scopes=wish.scopes,
+        persist=False,
+        clock=SystemClock(),
+    )
 
 
-def _pass_on(child: asyncio.subprocess.Process, number: int) -> None:
-    if child.returncode is None and not (number == signal.SIGINT and sys.stdin.isatty()):
-        os.kill(child.pid, number)
+def _environment(proxy: Proxy, opened: Opened, made: Spawned, port: int) -> dict[str, str]:
+    from ghost_cli import environment
+    from ghost_ledger.session.spawn import proxy_url
+
+    url = proxy_url(made.session_id, made.token, host="localhost", port=port)
+    block = environment.made_of(
+        opened.settings, made.session_id, url=url, authority=proxy.authority
+    )
+    return block.over()
+
+
+@dataclass(slots=True)
+class _Child:
+    """The command on our own terminal; signals that reach us are passed on."""
+
+    process: asyncio.subprocess.Process | None = None
+    early: list[int] = field(default_factory=list)
+
+    @contextmanager
+    def hearing_signals(self) -> Iterator[None]:
+        """Hold signals that come before the command runs, so that the session is sealed in any case."""
+        loop = asyncio.get_running_loop()
+        for number in _PASSED_ON:
+            if signal.getsignal(number) is signal.SIG_IGN:
+                continue  # whoever started us wants it so, with nohup for one
+            loop.add_signal_handler(number, self._heard, number)
+        yield
+
+    async def run(self, command: list[str], environment: dict[str, str]) -> int:
+        """Run it to its end and return its code, 128 + n for signal n, as a shell does."""
+        if self.early:
+            return 128 + self.early[0]
+        try:
+            self.process = await asyncio.create_subprocess_exec(*command, env=environment)
+        except FileNotFoundError:
+            output.note(f"{command[0]}: not found")
+            return NOT_FOUND
+        except OSError as error:
+            output.note(f"{command[0]}: cannot be executed, {error.strerror}")
+            return NOT_EXECUTABLE
+        for number in self.early:
+            self._heard(number)
+        code = await self.process.wait()
+        return code if code >= 0 else 128 - code
+
+    def _heard(self, number: int) -> None:
+        if self.process is None:
+            self.early.append(number)
+        elif self.process.returncode is None and not _typed(number):
+            self.process.send_signal(number)
+
+
+def _typed(number: int) -> bool:
+    """Tell whether the terminal has sent the signal to the child as well, with Ctrl-C."""
+    return number == signal.SIGINT and sys.stdin.isatty()

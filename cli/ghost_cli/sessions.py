@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,9 +102,7 @@ def _live(opened: Opened) -> list[str]:
             rows = ledger.open_sessions()
     except NotFoundError:
         return []
-    return [
-        row.session_id for row in rows if not row.system and not lifetime.expired(row, clock)
-    ]
+    return [row.session_id for row in rows if not row.system and not lifetime.expired(row, clock)]
 
 
 def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Message]) -> Message:
@@ -125,6 +124,18 @@ def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Mes
         if not is_owned(sid) or time.monotonic() > until:
             return alone()
         time.sleep(0.02)
+
+
+def with_engine[T](program: Coroutine[object, object, T]) -> T:
+    """Load the engine, which takes a second, and run a program in its loop.
+
+    Where our environment names a file for TLS session keys, the engine would write every one there.
+    """
+    for name in ("SSLKEYLOGFILE", "MITMPROXY_SSLKEYLOGFILE"):
+        os.environ.pop(name, None)  # noqa: TID251  # read by the engine as it is imported
+    from ghost_addons import master
+
+    return master.run(program)
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -97,6 +97,75 @@ def write(engine: Engine) -> Iterator[Connection]:
         connection.execution_options(**{_BEGIN: "BEGIN IMMEDIATE"})
         with connection.begin():
             yield connection
+
+
+class Writing:
+    """One held connection for many write transactions: what a pool and an ORM do per use costs as much again.
+
+    For one thread. After an error the connection is given up, the next transaction opens another.
+    """
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._connection: Connection | None = None
+
+    @contextmanager
+    def transaction(self) -> Iterator[Connection]:
+        """Open a write transaction; commit at the end, rollback on error. Raises like `write`."""
+        with mapped(self._engine):
+            connection = self._held()
+            done = False
+            try:
+                run(connection, "BEGIN IMMEDIATE")
+                yield connection
+                run(connection, "COMMIT")
+                done = True
+            finally:
+                if not done:
+                    self.close()
+                elif connection.in_transaction():
+                    connection.rollback()  # SQLAlchemy's own idea of it; the driver is out already
+
+    def close(self) -> None:
+        """Give the connection up; what was not committed is rolled back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            connection.invalidate()
+            connection.close()
+
+    def _held(self) -> Connection:
+        if self._connection is None:
+            connection = self._engine.connect()
+            self._connection = connection.execution_options(**{_BEGIN: ""})
+        return self._connection
+
+
+def run(
+    connection: Connection, statement: str, rows: Sequence[tuple[object, ...]] = ((),)
+) -> None:
+    """Run one driver statement for each row, past SQLAlchemy's work per statement (the recorder's hot path).
+
+    Raises:
+        DBAPIError: of SQLAlchemy, as its own statements raise it.
+    """
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        if len(rows) == 1:
+            raw.execute(statement, rows[0])
+        else:
+            raw.executemany(statement, rows)
+    except sqlite3.Error as error:
+        raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error) from error
+
+
+def first(connection: Connection, statement: str) -> tuple[Any, ...] | None:
+    """Return the first row of a driver statement, as `run` runs it; raises like `run`."""
+    raw: Any = connection.connection.dbapi_connection
+    try:
+        row: tuple[Any, ...] | None = raw.execute(statement).fetchone()
+    except sqlite3.Error as error:
+        raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error) from error
+    return row
 
 
 @contextmanager
@@ -194,7 +263,9 @@ def _sqlite_guard(raw: sqlite3.Connection, guarded: frozenset[str]) -> None:
 
 
 def _begin(connection: Connection) -> None:
-    connection.exec_driver_sql(str(connection.get_execution_options().get(_BEGIN, "BEGIN")))
+    statement = str(connection.get_execution_options().get(_BEGIN, "BEGIN"))
+    if statement:
+        connection.exec_driver_sql(statement)
 
 
 def _create_sqlite_file(url: URL) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from ghost_core.errors import ConfigError
 
@@ -37,6 +38,7 @@ def is_token(name: str) -> bool:
     return _TOKEN.match(name) is not None
 
 
+@lru_cache(maxsize=1024)
 def folded(name: bytes) -> bytes:
     """Return the name as servers compare it: lower case, and `_` as `-`, because CGI mixes them up."""
     return name.lower().replace(b"_", b"-")

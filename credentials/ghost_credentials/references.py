@@ -1,6 +1,6 @@
 """Where secrets come from: `env:`, `file:`, `cmd:` and `vault:`, resolved anew for each request.
 
-Nothing is kept but the answer of a command, for a minute at most: a secret that was rotated or
+Kept are the answer of a command, for a minute at most, and a file until it changes: a secret that was rotated or
 removed holds, or fails, from the next request on. Resolving can wait for a command or the database:
 call it in a thread.
 """
@@ -11,6 +11,7 @@ import os
 import re
 import shlex
 import stat
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 MAX_SECRET_BYTES = 16_384
 """Longer than any header that servers accept."""
 
+type Mark = tuple[int, int, int, int, int]
+
+_SETTLED_NS = 200_000_000
 _SCHEMES = ("env", "file", "cmd", "vault")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _VAULT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
@@ -103,6 +107,7 @@ class SecretSource:
         self._environ = os.environ if environ is None else environ  # noqa: TID251
         self._commands = Commands(clock or SystemClock(), timeout_seconds=command_seconds)
         self._vault: Vault | None = None
+        self._files: dict[str, tuple[Mark, SecretBytes]] = {}
 
     def resolve(self, reference: Reference) -> SecretBytes:
         """Return the secret as it is now, without one trailing newline.
@@ -111,14 +116,41 @@ class SecretSource:
         `credential.malformed` if it could not be a header value, UnavailableError
         `credential.unavailable` if a file or command fails.
         """
+        if reference.scheme == "file":
+            return self._file(reference)
         return accept(self._read(reference), subject=reference.subject)
+
+    def forget(self) -> None:
+        """Wipe what is kept of secret files; they are read again when they are needed."""
+        for _, secret in self._files.values():
+            secret.wipe()
+        self._files.clear()
+
+    def _file(self, reference: Reference) -> SecretBytes:
+        """Return the secret of a file, read again when the file is another or was written.
+
+        What was written in the last moment may be written again within one time stamp, so it is not kept.
+        """
+        path = str(expand(reference.place, base=self._home))
+        try:
+            found = os.stat(path)
+        except OSError:
+            self._files.pop(path, None)
+            return accept(self._from_file(reference), subject=reference.subject)
+        mark = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+        kept = self._files.get(path)
+        if kept is not None and kept[0] == mark:
+            return kept[1]
+        settled = time.time_ns() - max(found.st_mtime_ns, found.st_ctime_ns) > _SETTLED_NS
+        secret = accept(self._from_file(reference), subject=reference.subject)
+        if settled:
+            self._files[path] = (mark, secret)
+        return secret
 
     def _read(self, reference: Reference) -> SecretBytes:
         match reference.scheme:
             case "env":
                 return self._from_environment(reference)
-            case "file":
-                return self._from_file(reference)
             case "cmd":
                 return self._commands.answer(reference.place, subject=reference.subject)
             case _:

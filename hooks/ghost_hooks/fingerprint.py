@@ -30,41 +30,65 @@ class Fingerprint:
         now_ns: Callable[[], int] = time.time_ns,
     ) -> None:
         self._fixed = _fixed(settings, catalogue, scopes)
-        self._folder = settings.hooks.dir
+        self._hooks = _Names(settings.hooks.dir, counts, now_ns)
+        self._rules = _Names(settings.hooks.dir / RULES, is_rule_file, now_ns)
         self._now_ns = now_ns
-        self._seen: dict[Path, tuple[Stamp, str]] = {}
+        self._seen: dict[str, tuple[Stamp, str]] = {}
+        self._last: tuple[object, str] = (None, "")
 
     def hex(self) -> str:
         """Return the SHA-256 of what is in force now, as hex; it never fails, refusals need it too."""
-        found = {
-            **self._fixed,
-            "hooks": self._hashes(self._folder, counts),
-            "rule_files": self._hashes(self._folder / RULES, is_rule_file),
-        }
-        return hashlib.sha256(_canonical(found)).hexdigest()
+        hooks, rules = self._hashes(self._hooks), self._hashes(self._rules)
+        if self._last[0] != (hooks, rules):
+            found = {**self._fixed, "hooks": hooks, "rule_files": rules}
+            self._last = (hooks, rules), hashlib.sha256(_canonical(found)).hexdigest()
+        return self._last[1]
 
-    def _hashes(self, folder: Path, wanted: Callable[[str], bool]) -> dict[str, str] | str:
-        try:
-            with os.scandir(folder) as entries:
-                names = sorted(entry.name for entry in entries if wanted(entry.name))
-        except (FileNotFoundError, NotADirectoryError):
-            return {}
-        except OSError:
+    def _hashes(self, folder: _Names) -> dict[str, str] | str:
+        names = folder.current()
+        if names is None:
             return _UNREADABLE
-        return {name: self._hash_of(folder / name) for name in names}
+        return {name: self._hash_of(f"{folder.path}/{name}") for name in names}
 
-    def _hash_of(self, path: Path) -> str:
+    def _hash_of(self, path: str) -> str:
         try:
-            mark = stamp(path.stat())
+            mark = stamp(os.stat(path))
             seen = self._seen.get(path)
             if seen is not None and seen[0] == mark:
                 return seen[1]
-            read_at, found = self._now_ns(), _digest(path)
+            read_at, found = self._now_ns(), _digest(Path(path))
         except OSError:
             return _UNREADABLE
         if settled(mark, read_at):
             self._seen[path] = (mark, found)
         return found
+
+
+class _Names:
+    """The names of a folder's files, listed again when the folder changed."""
+
+    def __init__(
+        self, folder: Path, wanted: Callable[[str], bool], now_ns: Callable[[], int]
+    ) -> None:
+        self.path = str(folder)
+        self._wanted = wanted
+        self._now_ns = now_ns
+        self._mark: Stamp | None = None
+        self._names: tuple[str, ...] = ()
+
+    def current(self) -> tuple[str, ...] | None:
+        """Return the names, sorted; empty where there is no folder, None where it is unreadable."""
+        try:
+            mark = stamp(os.stat(self.path))
+            if mark != self._mark:
+                read_at = self._now_ns()
+                self._names = tuple(sorted(filter(self._wanted, os.listdir(self.path))))
+                self._mark = mark if settled(mark, read_at) else None
+        except (FileNotFoundError, NotADirectoryError):
+            return ()
+        except OSError:
+            return None
+        return self._names
 
 
 def _digest(path: Path) -> str:

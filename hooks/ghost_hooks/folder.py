@@ -97,6 +97,7 @@ class HookFolder:
 
     def __init__(self, folder: Path, *, now_ns: Callable[[], int] = time.time_ns) -> None:
         self.folder = folder
+        self._path = str(folder)  # asked for at every call, and a Path is slow to look up
         self._now_ns = now_ns
         self._seen: tuple[int, ...] = ()
         self._listing = Listing(folder)
@@ -104,7 +105,7 @@ class HookFolder:
     def listing(self) -> Listing:
         """Return the folder as it is now; one that does not exist is empty. Raises OSError."""
         try:
-            found = self.folder.stat()
+            found = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError):
             return Listing(self.folder)
         seen = (

@@ -9,6 +9,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from ghost_core import db
 from ghost_core.errors import DeniedError, IntegrityError
 from ghost_ledger import entry, note
 from ghost_ledger.drafts import Draft
@@ -66,16 +67,17 @@ class Signer:
 
 def load_state(connection: Connection) -> LogState | None:
     """Read the head row, or return None where no log was created yet."""
-    row = connection.exec_driver_sql(_STATE).first()  # once per batch, so without the compiler
+    row = db.first(connection, _STATE)
     if row is None:
         return None
-    frontier = Frontier.decode(row.frontier)
-    if frontier.size != row.size:
+    origin, size, frontier_bytes, last_ts, vkey = row
+    frontier = Frontier.decode(frontier_bytes)
+    if frontier.size != size:
         raise IntegrityError(
-            f"log {row.origin}: head says {row.size} entries, its frontier {frontier.size}",
+            f"log {origin}: head says {size} entries, its frontier {frontier.size}",
             code="ledger.head",
         )
-    return LogState(row.origin, row.vkey, frontier, row.last_ts)
+    return LogState(origin, vkey, frontier, last_ts)
 
 
 def load_end(connection: Connection, sid: str, signer: Signer) -> ChainEnd:

@@ -36,8 +36,7 @@ class Commitment:
                 f"found {len(self.salt)}",
                 code="ledger.commitment",
             )
-        start = _LABEL + b"\x00" + field.encode() + b"\x00"
-        self._mac = hmac.new(self.salt, start, hashlib.sha256)
+        self._mac = hmac.new(self.salt, _start(field), hashlib.sha256)
 
     def update(self, data: bytes) -> None:
         """Add the next bytes."""
@@ -48,11 +47,14 @@ class Commitment:
         return self._mac.hexdigest()
 
 
+def _start(field: str) -> bytes:
+    return _LABEL + b"\x00" + field.encode() + b"\x00"
+
+
 def commit(field: str, data: bytes) -> tuple[bytes, str]:
     """Commit to bytes at once; return the fresh salt and the 64 hex digits."""
-    commitment = Commitment(field)
-    commitment.update(data)
-    return commitment.salt, commitment.hex()
+    salt = os.urandom(SALT_BYTES)
+    return salt, hmac.digest(salt, _start(field) + data, "sha256").hex()
 
 
 def check(field: str, salt: bytes, data: bytes, expected: str) -> bool:

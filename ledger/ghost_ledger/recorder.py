@@ -28,6 +28,8 @@ from ghost_ledger.writer import Writer
 
 __all__ = ["Draft", "Payload", "PayloadPolicy", "Receipt", "Recorder", "SealReceipt"]
 
+LINGER_US = 1000  # a third of what one synced commit costs
+
 type PayloadPolicy = Literal["full", "headers", "none"]
 
 
@@ -57,7 +59,7 @@ class Recorder:
         *,
         clock: Clock | None = None,
         payload_policy: PayloadPolicy = "full",
-        linger_us: int = 0,
+        linger_us: int = LINGER_US,
         busy_seconds: float = 5.0,
     ) -> Self:
         """Open the ledger of a home: migrate, check, and create the log on first use.

@@ -8,6 +8,7 @@ from typing import Final, assert_never
 
 from sqlalchemy.engine import Connection
 
+from ghost_core import db
 from ghost_ledger.derivation import KEYS, Change, Kind
 
 __all__ = ["apply", "insert_many", "update_head"]
@@ -23,8 +24,7 @@ def insert_many(
 ) -> None:
     """Insert rows that are tuples in the order of the columns."""
     if rows:
-        statement = _insert(table, columns, _mark(connection))
-        connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else list(rows))
+        db.run(connection, _insert(table, columns, _mark(connection)), rows)
 
 
 def apply(connection: Connection, changes: Iterable[Change]) -> None:
@@ -35,15 +35,13 @@ def apply(connection: Connection, changes: Iterable[Change]) -> None:
         group = (change.table, change.kind, tuple(values))
         groups.setdefault(group, []).append((*values.values(), change.key))
     for group in sorted(groups, key=_rank):
-        statement = _statement(group, _mark(connection))
-        rows = groups[group]
-        connection.exec_driver_sql(statement, rows[0] if len(rows) == 1 else rows)
+        db.run(connection, _statement(group, _mark(connection)), groups[group])
 
 
 def update_head(connection: Connection, *, origin: str, values: dict[str, object]) -> None:
     """Set columns of the one row of the log."""
     statement = _update("log_head", "origin", tuple(values), _mark(connection))
-    connection.exec_driver_sql(statement, (*values.values(), origin))
+    db.run(connection, statement, [(*values.values(), origin)])
 
 
 def _rank(group: _Group) -> tuple[int, int]:

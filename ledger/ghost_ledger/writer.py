@@ -1,7 +1,8 @@
 """The one writer thread of a process: a queue in front, group commit behind.
 
-A batch closes at 256 drafts, when the queue is empty, or after the linger. Its futures resolve
-after the commit; if the commit fails, every one of them fails and no chain has moved.
+A batch closes at 256 drafts, when the queue is empty, or, while several callers are at work, when as many
+calls are there as last time or the linger is over. A lone caller never waits. The futures resolve after the
+commit; if the commit fails, every one of them fails and no chain has moved.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Writer:
         stores_payloads: bool,
         committed: Callable[[Frontier], None],
     ) -> None:
-        self._engine = engine
+        self._writing = db.Writing(engine)
         self._state = state
         self._keys = keys
         self._clock = clock
@@ -67,6 +68,7 @@ class Writer:
         self._ends: dict[str, ChainEnd] = {}
         self._queue: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
+        self._expected = 1
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="ghost-writer", daemon=True)
         self._thread.start()
@@ -116,6 +118,7 @@ class Writer:
             while (calls := self._gather()) is not None:
                 self._resolve(calls)
         finally:
+            self._writing.close()
             self._refuse_rest()
 
     def _gather(self) -> list[_Call] | None:
@@ -126,16 +129,17 @@ class Writer:
         calls, weight = [first], first.weight
         deadline = time.monotonic() + self._linger_seconds
         while weight < BATCH_LIMIT:
-            call = self._next(deadline)
+            call = self._next(deadline if len(calls) < self._expected else 0)
             if call is None:
                 break
             calls.append(call)
             weight += call.weight
+        self._expected = len(calls)
         return [call for call in calls if call.future.set_running_or_notify_cancel()]
 
     def _next(self, deadline: float) -> _Call | None:
         try:
-            wait = deadline - time.monotonic() if self._linger_seconds else 0
+            wait = deadline - time.monotonic() if deadline else 0
             call = self._queue.get(timeout=wait) if wait > 0 else self._queue.get_nowait()
         except queue.Empty:
             return None
@@ -167,7 +171,7 @@ class Writer:
     def _commit(self, calls: list[_Call]) -> list[_Outcome]:
         done = False
         try:
-            with db.write(self._engine) as connection:
+            with self._writing.transaction() as connection:
                 batch = self._batch(connection)
                 outcomes = [_perform(batch, call) for call in calls]
                 batch.finish()

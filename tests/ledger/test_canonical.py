@@ -164,7 +164,9 @@ class Words(str):
     __slots__ = ()
 
 
-@pytest.mark.parametrize("value", [None, 1.5, (1,), b"x", Number(1), Words("x"), {1: 2}])
+@pytest.mark.parametrize(
+    "value", [None, 1.5, (1,), b"x", Number(1), Words("x"), {1: 2}, [1.5], [[None]]]
+)
 def test_values_of_other_python_types_are_refused(value: Any):
     with pytest.raises(IntegrityError):
         canonical.encode({"a": value})
@@ -188,7 +190,7 @@ def test_a_depth_of_100_000_is_refused_without_a_recursion_error(opening: bytes)
 
 
 def test_a_text_over_the_limit_is_refused_before_it_is_parsed():
-    refused(b'{"a":"' + b"x" * canonical.BODY_LIMIT + b'"}', "at most")
+    refused(b"not json " * canonical.BODY_LIMIT, "at most")
     with pytest.raises(IntegrityError, match="at most"):
         canonical.encode({"a": "x" * canonical.BODY_LIMIT})
 

@@ -75,6 +75,11 @@ def test_a_proof_is_written_in_the_published_form():
     assert decode_proof(TEXT) == PROOF
 
 
+def test_a_proof_of_63_hashes_is_read():
+    proof = Proof(0, (ROOT,) * 63, HEAD)
+    assert decode_proof(encode_proof(proof)) == proof
+
+
 @given(st.integers(0, 2**53 - 1), st.lists(st.binary(min_size=32, max_size=32), max_size=63))
 def test_a_proof_reads_back_as_written(index: int, hashes: list[bytes]):
     proof = Proof(index, tuple(hashes), HEAD)

@@ -91,6 +91,7 @@ def test_a_wiped_key_reads_back_as_zero_and_signs_nothing_more():
     assert not key.wiped
     assert key.wipe() is True
     assert key.wiped
+    assert key._page.closed
     with pytest.raises(IntegrityError, match="wiped"):
         key.sign(b"message")
     with pytest.raises(IntegrityError, match="wiped"):

@@ -101,8 +101,15 @@ def test_sixteen_lines_are_read_and_the_seventeenth_is_refused():
     refused(NOTE + line(2, "other.test") * 16, VKEY)
 
 
-def test_an_overlong_note_is_refused():
-    refused(b"x" * note.NOTE_LIMIT + NOTE, VKEY)
+def test_a_note_of_exactly_the_limit_is_read_and_one_byte_more_is_refused():
+    room = note.NOTE_LIMIT - len(sign_note(KEY, NAME, b""))
+    text = b"x" * (room - 1) + b"\n"
+    assert open_note(sign_note(KEY, NAME, text), [VKEY]) == text
+    refused(sign_note(KEY, NAME, b"x" + text), VKEY)
+
+
+def test_signature_lines_without_a_text_are_no_note():
+    refused(line(1, text=b"\n"), VKEY)
 
 
 @pytest.mark.parametrize("control", [b"\x00", b"\t", b"\r", b"\x1f"])

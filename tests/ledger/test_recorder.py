@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
 from ghost_core import db, ids
 from ghost_core.errors import DeniedError, IntegrityError, NotFoundError, UnavailableError
@@ -235,12 +236,15 @@ def test_a_full_disk_fails_the_call_and_moves_no_chain(tmp_path: Path, owned: Ow
     recorder = owned.recorder
     with recorder.engine.connect() as connection:
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
-        connection.exec_driver_sql(f"PRAGMA max_page_count={pages}")
+    limits = [pages]
+    sa.event.listen(
+        recorder.engine, "connect", lambda raw, _: raw.execute(f"PRAGMA max_page_count={limits[-1]}")
+    )
+    recorder._writer._writing.close()  # the connection that it holds has no limit yet
     with pytest.raises(UnavailableError) as caught:
         recorder.append(intent(owned.sid, data=b"x" * 1_000_000))
     assert caught.value.code == "ledger.unwritable"
-    with recorder.engine.connect() as connection:
-        connection.exec_driver_sql("PRAGMA max_page_count=1000000")
+    limits.append(1_000_000)
     assert recorder.append(intent(owned.sid))[0].seq == 1
     assert differences(recorder.engine) == []
 

@@ -1,0 +1,53 @@
+"""What the engine does not do right for us, mended in place.
+
+It dies on trailers in HTTP/1 and leaves the client hanging; it keeps in memory whatever a client goes on
+sending after its request was refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import override
+
+import h11
+from h11._readers import ChunkedReader
+from h11._receivebuffer import ReceiveBuffer
+from mitmproxy.proxy import commands
+from mitmproxy.proxy.layers.http import HttpStream, _http1
+from mitmproxy.proxy.layers.http._events import RequestData
+
+from ghost_core.errors import FailedError
+
+type Commands = Iterator[commands.Command]
+type Step = Callable[..., Commands]
+
+
+class TrailerlessReader(ChunkedReader):
+    """Reads a chunked body and discards its trailers, as RFC 9110 §6.5.1 allows."""
+
+    @override
+    def __call__(self, buf: ReceiveBuffer) -> h11.Data | h11.EndOfMessage | None:
+        found = super().__call__(buf)
+        return h11.EndOfMessage() if isinstance(found, h11.EndOfMessage) else found
+
+
+def dropping(consume: Step) -> Step:
+    """Wrap the step that collects a request body: that of a refused request is dropped as it comes."""
+
+    def state_consume_request_body(stream: HttpStream, event: object) -> Commands:
+        if isinstance(event, RequestData) and stream.flow.response is not None:
+            return
+        yield from consume(stream, event)
+
+    vars(state_consume_request_body)["ours"] = True
+    return state_consume_request_body
+
+
+def install() -> None:
+    """Put our parts in the place of the engine's, once."""
+    consume = getattr(HttpStream, "state_consume_request_body", None)
+    if not callable(consume) or not hasattr(_http1, "ChunkedReader"):
+        raise FailedError("the engine has no body reader any more", code="proxy.engine")
+    setattr(_http1, "ChunkedReader", TrailerlessReader)  # noqa: B010  # it is not ours to assign
+    if not hasattr(consume, "ours"):
+        setattr(HttpStream, "state_consume_request_body", dropping(consume))  # noqa: B010

@@ -1,0 +1,112 @@
+"""Which bodies are held and which pass through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from mitmproxy import http
+
+from ghost_addons import stream
+from ghost_addons.action import Action
+from ghost_core.errors import DeniedError
+from ghost_ledger.commitment import Commitment, check
+
+LIMIT = 5_000_000
+
+
+def request(method: str = "POST", version: str = "HTTP/1.1", **headers: str) -> http.Request:
+    made = http.Request.make(method, "https://api.test/x")
+    made.http_version, made.headers = version, http.Headers(**headers)
+    return made
+
+
+def reply(status: int = 200, **headers: str) -> http.Response:
+    made = http.Response.make(status)
+    made.headers = http.Headers(**headers)
+    return made
+
+
+@pytest.mark.parametrize("text", ["", "-1", "+5", "1_0", "0x10", "٣", "5, 5", "5.0"])
+def test_only_plain_digits_declare_a_length(text: str) -> None:
+    assert stream.declared_length(request(content_length=text)) is None
+    assert stream.declared_length(request(content_length="005")) == 5
+
+
+def test_a_small_body_of_known_length_is_held_and_a_large_one_streams() -> None:
+    for size, held in ((0, True), (stream.HELD_REQUEST_BYTES, True), (1_000_001, False)):
+        made = request(content_length=str(size))
+        assert stream.holds_request(made, needs_body=False, limit=LIMIT) is held
+
+
+def test_a_body_that_a_rule_must_see_is_held_up_to_the_limit() -> None:
+    assert stream.holds_request(request(content_length=str(LIMIT)), needs_body=True, limit=LIMIT)
+    with pytest.raises(DeniedError) as caught:
+        stream.holds_request(request(content_length=str(LIMIT + 1)), needs_body=True, limit=LIMIT)
+    assert caught.value.code == "body.too_large"
+
+
+@pytest.mark.parametrize(
+    ("made", "held"),
+    [
+        (request("POST"), True),
+        (request("POST", transfer_encoding="chunked"), False),
+        (request("GET", transfer_encoding="chunked"), False),
+        (request("GET", "HTTP/2.0"), True),
+        (request("POST", "HTTP/2.0"), False),
+    ],
+)
+def test_a_body_of_unknown_length_streams(made: http.Request, held: bool) -> None:
+    assert stream.holds_request(made, needs_body=False, limit=LIMIT) is held
+    if not held:
+        with pytest.raises(DeniedError) as caught:
+            stream.holds_request(made, needs_body=True, limit=LIMIT)
+        assert caught.value.code == "body.length"
+
+
+@pytest.mark.parametrize(
+    ("method", "made", "held"),
+    [
+        ("HEAD", reply(content_length="9000000"), True),
+        ("GET", reply(204), True),
+        ("GET", reply(304), True),
+        ("GET", reply(101), True),
+        ("GET", reply(content_length="1000000"), True),
+        ("GET", reply(content_length="1000001"), False),
+        ("GET", reply(), False),
+        ("GET", reply(content_length="5", content_type="text/event-stream; charset=utf-8"), False),
+        ("GET", reply(content_length="5", content_type="Application/GRPC+proto"), False),
+    ],
+)
+def test_a_reply_is_held_where_it_is_small_and_ends(
+    method: str, made: http.Response, held: bool
+) -> None:
+    assert stream.holds_reply(method, made, needs_reply=False, limit=LIMIT) is held
+
+
+def test_a_gate_that_must_see_the_reply_gets_it_up_to_the_limit() -> None:
+    def held(**headers: str) -> bool:
+        return stream.holds_reply("GET", reply(**headers), needs_reply=True, limit=LIMIT)
+
+    assert held(content_length=str(LIMIT), content_type="text/event-stream")
+    assert not held(content_length=str(LIMIT + 1))
+    assert not held()
+
+
+def test_a_streamed_request_is_committed_to_and_counted(action_of: Callable[..., Action]) -> None:
+    commitment = Commitment("request_body")
+    action = action_of(request_body=commitment)
+    relay = stream.hashing(action)
+    assert b"".join(relay(each) for each in (b"one", b"two", b"")) == b"onetwo"
+    assert action.sent == 6
+    assert check("request_body", commitment.salt, b"onetwo", commitment.hex())
+
+
+@pytest.mark.parametrize(
+    ("version", "framing"), [("HTTP/1.1", "chunked"), ("HTTP/1.0", None), ("HTTP/2.0", None)]
+)
+def test_a_body_that_will_change_loses_its_length(version: str, framing: str | None) -> None:
+    made = reply(content_length="5", transfer_encoding="chunked")
+    stream.unframe(request(version=version), made)
+    assert "content-length" not in made.headers
+    assert made.headers.get("transfer-encoding") == framing

@@ -1,0 +1,49 @@
+"""One upstream per module for the commands that call one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.certs import Certs, make_certs
+from support.home import GhostHome, ghost_home
+from support.upstream import Upstream
+
+ACTIONS = {
+    "echo": {"method": "POST", "path": "/echo", "params": "json"},
+    "read": {"method": "GET", "path": "/echo", "params": "query"},
+    "close": {"method": "POST", "path": "/close", "params": "json"},
+    "slow": {"method": "POST", "path": "/slow", "params": "json"},
+    "wait": {"method": "POST", "path": "/slow", "params": "query"},
+    "leak": {"method": "POST", "path": "/echo-header", "params": "json"},
+}
+
+
+@pytest.fixture(scope="session")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
+    """The test authority and its leaves, made once."""
+    return make_certs(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture(scope="module")
+def up(certs: Certs) -> Iterator[Upstream]:
+    """A recording upstream over TLS."""
+    with Upstream(certs) as upstream:
+        yield upstream
+
+
+@pytest.fixture(scope="module")
+def place(
+    tmp_path_factory: pytest.TempPathFactory, certs: Certs, up: Upstream
+) -> Iterator[GhostHome]:
+    """A home for all tests of a module; each spawns its own session."""
+    with ghost_home(tmp_path_factory.mktemp("place"), up, certs) as made:
+        yield made
+
+
+@pytest.fixture
+def lone(tmp_path: Path, certs: Certs, up: Upstream) -> Iterator[GhostHome]:
+    """A home of this test alone, whose tool has declared actions."""
+    with ghost_home(tmp_path, up, certs, tools={"demo_api": {"actions": ACTIONS}}) as made:
+        yield made

@@ -1,0 +1,250 @@
+"""`ghost run -- CMD`: the child's code, its environment, and a session sealed in any case."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.agent import program
+from support.certs import Certs
+from support.home import SECRET, GhostHome, ghost_home
+from support.processes import Outcome, Running, ghost, start
+from support.shell import entries, eventually, inside, ledger, types
+from support.upstream import Upstream
+
+pytestmark = pytest.mark.proxy
+
+RUN_SECONDS = 30.0
+REALLY = "sk_really_in_a_variable"
+SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
+WAIT = "import signal, sys; print('up', flush=True); signal.pause()"
+
+
+@pytest.fixture(scope="module")
+def secretive(tmp_path_factory: pytest.TempPathFactory) -> Iterator[GhostHome]:
+    """A home whose credential lies in a variable of the shell."""
+    shop = {"kind": "bearer", "secret": "env:SHOP_KEY", "hosts": ["shop.example"]}
+    with ghost_home(tmp_path_factory.mktemp("run"), credentials={"shop": shop}) as made:
+        yield made
+
+
+def run(home: GhostHome, *words: str, env: dict[str, str] | None = None) -> Outcome:
+    return ghost(home, "run", *words, timeout=RUN_SECONDS, env=env)
+
+
+def python(text: str) -> list[str]:
+    return ["--", sys.executable, "-c", text]
+
+
+def newest(home: GhostHome) -> str:
+    with ledger(home) as opened:
+        return opened.sessions()[-1].session_id
+
+
+def is_sealed(home: GhostHome, sid: str) -> bool:
+    return inside(home, "replay", "--session-id", sid).code == 0 and types(home, sid)[-1] == (
+        "session.seal"
+    )
+
+
+def test_the_childs_code_and_output_are_ours_and_the_session_is_sealed(place: GhostHome) -> None:
+    done = run(place, *python("print('out'); raise SystemExit(42)"))
+    assert (done.code, done.out) == (42, "out\n")
+    sid = newest(place)
+    assert f"ghost replay --session-id {sid}" in done.err
+    assert is_sealed(place, sid)
+    assert entries(place, sid, "session.closed")[0].fields["reason"] == "exit"
+
+
+def test_what_isolation_does_not_do_is_said_on_stderr(place: GhostHome) -> None:
+    done = run(place, "--", "true")
+    assert (done.code, done.out) == (0, "")
+    assert "isolation: advisory" in done.err
+
+
+def test_a_command_that_is_not_there_is_127_and_the_session_is_sealed(place: GhostHome) -> None:
+    assert run(place, "--", "no-such-command-of-ours").code == 127
+    assert is_sealed(place, newest(place))
+
+
+def test_a_command_that_is_no_program_is_126(place: GhostHome, tmp_path: Path) -> None:
+    file = tmp_path / "plain"
+    file.write_text("text")
+    assert run(place, "--", str(file)).code == 126
+    assert is_sealed(place, newest(place))
+
+
+def test_a_child_that_a_signal_ended_is_128_and_its_number(place: GhostHome) -> None:
+    assert run(place, *python("import os, signal; os.kill(os.getpid(), signal.SIGKILL)")).code == 137
+    assert is_sealed(place, newest(place))
+
+
+@pytest.mark.parametrize("isolation", ["enforced", "partial"])
+def test_isolation_that_we_do_not_have_starts_nothing(
+    place: GhostHome, tmp_path: Path, isolation: str
+) -> None:
+    started = tmp_path / "started"
+    words = ["run", "--json", "--isolation", isolation, "--", "touch", str(started)]
+    done = inside(place, *words)
+    assert (done.code, done.error["code"]) == (125, "run.isolation")
+    assert not started.exists()
+
+
+def test_isolation_that_nobody_knows_is_a_wrong_command_line(place: GhostHome) -> None:
+    assert inside(place, "run", "--isolation", "total", "--", "true").code == 2
+
+
+def test_a_broken_configuration_is_125(tmp_path: Path) -> None:
+    with ghost_home(tmp_path) as broken:
+        broken.append("[proxyy]\nport = 1")
+        done = inside(broken, "run", "--", "true")
+    assert done.code == 125
+    assert "proxyy" in done.err
+
+
+def test_a_scope_that_nobody_knows_starts_nothing(place: GhostHome, tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    done = inside(place, "run", "--scope", "nothing_of_ours", "--", "touch", str(started))
+    assert done.code == 2
+    assert not started.exists()
+
+
+# -- what the child has ------------------------------------------------------------------------------
+
+
+def test_the_child_has_the_proxy_and_stand_ins_instead_of_secrets(secretive: GhostHome) -> None:
+    done = run(
+        secretive,
+        *python(SHOW),
+        env={"SHOP_KEY": REALLY, "NO_PROXY": "*", "SSLKEYLOGFILE": "/nowhere/keys"},
+    )
+    assert done.code == 0, done.err
+    seen = json.loads(done.out)
+    sid = newest(secretive)
+    assert seen["GHOST_SESSION_ID"] == sid
+    assert seen["HTTPS_PROXY"].startswith(f"http://{sid}:ghtoken_")
+    assert seen["https_proxy"] == seen["HTTPS_PROXY"]
+    assert (seen["NO_PROXY"], seen["NODE_USE_ENV_PROXY"]) == ("", "1")
+    assert "SSLKEYLOGFILE" not in seen
+    assert seen["SHOP_KEY"] not in ("", REALLY)
+    assert REALLY not in done.out + done.err
+    assert not Path(seen["SSL_CERT_FILE"]).exists(), "its certificate outlives the run"
+
+
+def test_a_client_in_the_child_goes_through_the_session(
+    place: GhostHome, up: Upstream
+) -> None:
+    before = len(up.requests)
+    curl = [program("curl"), "-sS", "--fail", "-X", "POST", "-d", "a=1", f"{up.url}/echo"]
+    done = run(place, "--scope", "demo_api", "--", *curl)
+    assert done.code == 0, done.err
+    (seen,) = up.requests[before:]
+    assert seen.header("authorization") == f"Bearer {SECRET}".encode()
+    assert SECRET not in done.out
+    assert types(place, newest(place)) == [
+        "session.spawn", "action.intent", "action.outcome", "session.closed", "session.seal",
+    ]  # fmt: skip
+
+
+def test_the_key_is_never_written(place: GhostHome) -> None:
+    text = (
+        "import os, pathlib\n"
+        "root = pathlib.Path(os.environ['XDG_RUNTIME_DIR'], 'ghost_sessions')\n"
+        "folder = root / os.environ['GHOST_SESSION_ID']\n"
+        "print(sorted(path.name for path in folder.iterdir()))"
+    )
+    done = run(place, *python(text))
+    assert done.code == 0, done.err
+    assert "lock" in done.out
+    assert "ed25519_key" not in done.out
+    assert not (place.runtime / "ghost_sessions" / newest(place)).exists()
+
+
+# -- signals -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def waiting(place: GhostHome) -> Iterator[Running]:
+    running = start(place, "run", *python(WAIT))
+    running.wait_line("up")
+    yield running
+    running.stop(signal.SIGKILL)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_is_passed_on_and_the_session_is_sealed(
+    place: GhostHome, waiting: Running, number: signal.Signals
+) -> None:
+    default = "signal.signal(signal.SIGINT, signal.SIG_DFL)"
+    del default
+    assert waiting.stop(number) == (1 if number == signal.SIGINT else 128 + number)
+    assert is_sealed(place, newest(place))
+
+
+def test_a_child_that_handles_a_signal_decides_its_own_code(place: GhostHome) -> None:
+    text = (
+        "import signal, sys\n"
+        "signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))\n"
+        "print('up', flush=True)\n"
+        "signal.pause()"
+    )
+    running = start(place, "run", *python(text))
+    running.wait_line("up")
+    assert running.stop(signal.SIGTERM) == 7
+
+
+def test_under_nohup_a_hangup_stays_ignored(place: GhostHome) -> None:
+    done = subprocess.run(
+        ["sh", "-c", 'trap "" HUP; exec "$@"', "sh", sys.executable, "-m", "ghost_cli", "run",
+         *python("import os, signal; os.kill(os.getppid(), signal.SIGHUP); print('on')")],
+        env=place.env, capture_output=True, text=True, timeout=RUN_SECONDS, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "on\n")
+
+
+def test_a_run_that_was_killed_leaves_a_session_that_the_next_command_gives_up(
+    place: GhostHome, waiting: Running
+) -> None:
+    sid = newest(place)
+    os.killpg(waiting.process.pid, signal.SIGKILL)
+    waiting.process.wait(5)
+    done = eventually(lambda: inside(place, "session", "show", sid, "--json"), "an answer")
+    assert done.json["status"] == "abandoned"
+
+
+def test_a_session_that_ends_before_the_child_refuses_it_and_is_sealed(
+    place: GhostHome, up: Upstream
+) -> None:
+    text = (
+        "import subprocess, sys, time\n"
+        "for _ in range(200):\n"
+        f"    done = subprocess.run([{program('curl')!r}, '-sS', '-o', '/dev/null', '-w',"
+        f" '%{{http_connect}}', '-d', 'a=1', '{up.url}/echo'], capture_output=True, text=True)\n"
+        "    if done.stdout == '407': sys.exit(9)\n"
+        "    time.sleep(0.02)"
+    )
+    done = run(place, "--scope", "demo_api", "--ttl", "1", *python(text))
+    assert done.code == 9, done.err
+    sid = newest(place)
+    assert entries(place, sid, "session.closed")[0].fields["reason"] == "ttl"
+    assert is_sealed(place, sid)
+
+
+def test_two_runs_at_once_do_not_disturb_each_other(place: GhostHome) -> None:
+    both = [start(place, "run", *python(f"raise SystemExit({code})")) for code in (3, 4)]
+    assert [each.process.wait(RUN_SECONDS) for each in both] == [3, 4]
+
+
+def test_the_certificate_of_a_run_is_not_that_of_the_home(
+    place: GhostHome, certs: Certs
+) -> None:
+    done = run(place, *python("import os; print(open(os.environ['NODE_EXTRA_CA_CERTS']).read())"))
+    assert "BEGIN CERTIFICATE" in done.out
+    home = inside(place, "ca", "export").out
+    assert done.out.strip() not in (home.strip(), certs.ca.read_text().strip())
