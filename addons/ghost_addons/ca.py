@@ -15,6 +15,7 @@ import certifi
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.asymmetric.types import PrivateKeyTypes
 from cryptography.x509.oid import NameOID
 
 from ghost_core.errors import ConfigError
@@ -98,18 +99,32 @@ def _extra_roots(extra: Path) -> bytes:
 def _usable(file: Path, now: datetime) -> bool:
     if not file.is_file():
         return False
-    return _certificate_of(file).not_valid_after_utc - now > _RENEW_BEFORE
+    certificate = _certificate_of(file)
+    if _key_of(file).public_key() != certificate.public_key():
+        raise _unreadable(file)
+    return certificate.not_valid_after_utc - now > _RENEW_BEFORE
 
 
 def _certificate_of(file: Path) -> x509.Certificate:
     try:
         return x509.load_pem_x509_certificate(file.read_bytes())
     except (OSError, ValueError) as error:
-        raise ConfigError(
-            f"certificate authority {str(file)!r}: cannot be read",
-            code="ca.unreadable",
-            hint="move the file away; a new authority is made at the next start",
-        ) from error
+        raise _unreadable(file) from error
+
+
+def _key_of(file: Path) -> PrivateKeyTypes:
+    try:
+        return serialization.load_pem_private_key(file.read_bytes(), password=None)
+    except (OSError, TypeError, ValueError) as error:
+        raise _unreadable(file) from error
+
+
+def _unreadable(file: Path) -> ConfigError:
+    return ConfigError(
+        f"certificate authority {str(file)!r}: cannot be read",
+        code="ca.unreadable",
+        hint="move the file away; a new authority is made at the next start",
+    )
 
 
 def _create(now: datetime) -> tuple[bytes, bytes]:

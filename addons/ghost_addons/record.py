@@ -182,14 +182,14 @@ class Attempt:
 def denied(attempt: Attempt, refusal: Refusal, keeping: Keeping, *, count: int = 1) -> Draft:
     """Draft the entry of a refusal; `count` stands for equal ones within a second."""
     fields: Fields = {
-        "tool": attempt.tool or attempt.host or "unknown",
-        "action": attempt.action or attempt.method or "unknown",
-        "method": attempt.method or "unknown",
-        "host": attempt.host or "unknown",
+        "tool": plain(attempt.tool or attempt.host, 256),
+        "action": plain(attempt.action or attempt.method, 256),
+        "method": plain(attempt.method, 64),
+        "host": plain(attempt.host, 256),
         "code": refusal.status,
         "error": refusal.code,
         "stage": refusal.stage,
-        "rule": refusal.rule,
+        "rule": refusal.rule[:1024],
         "verdicts": entries_of(attempt.verdicts),
     }
     if attempt.port:
@@ -218,6 +218,11 @@ def denied(attempt: Attempt, refusal: Refusal, keeping: Keeping, *, count: int =
         fields=fields,
         payloads=payloads,
     )
+
+
+def plain(text: str, limit: int) -> str:
+    """Return text that nobody has judged in a form that an entry may hold: no surrogates, cut to `limit`."""
+    return text.encode("utf-8", "backslashreplace").decode()[:limit] or "unknown"
 
 
 def entries_of(verdicts: Iterable[Verdict]) -> list[Value]:

@@ -54,10 +54,9 @@ def test_an_authority_that_is_about_to_end_is_made_anew(tmp_path: Path) -> None:
 
 def test_the_bundle_holds_the_systems_roots_and_ours(tmp_path: Path) -> None:
     authority = ca.ensure(tmp_path)
-    bundle = x509.load_pem_x509_certificates(authority.bundle_file.read_bytes())
-    roots = x509.load_pem_x509_certificates(ca.system_roots())
-    assert len(roots) > 10
-    assert set(bundle) == {*roots, certificate(authority)}
+    roots, ours = ca.system_roots(), authority.certificate_file.read_bytes()
+    assert roots.count(b"-----BEGIN CERTIFICATE-----") > 10
+    assert authority.bundle_file.read_bytes() == roots + ours
 
 
 def test_without_a_file_of_the_system_certifis_roots_are_taken(
@@ -83,6 +82,15 @@ def test_a_certificate_without_its_key_is_no_authority(tmp_path: Path) -> None:
     authority.key_file.write_bytes(authority.certificate_file.read_bytes())
     with pytest.raises(ConfigError) as caught:
         ca.ensure(tmp_path)
+    assert caught.value.code == "ca.unreadable"
+
+
+def test_the_key_of_another_certificate_is_no_authority(tmp_path: Path) -> None:
+    one, other = ca.ensure(tmp_path / "a"), ca.ensure(tmp_path / "b")
+    key = one.key_file.read_bytes().split(b"-----BEGIN CERTIFICATE-----")[0]
+    one.key_file.write_bytes(key + other.certificate_file.read_bytes())
+    with pytest.raises(ConfigError) as caught:
+        ca.ensure(tmp_path / "a")
     assert caught.value.code == "ca.unreadable"
 
 

@@ -16,13 +16,13 @@ from support.upstream import Upstream
 
 from ghost_addons import uid
 
-CLIENT = """
-import os, socket, sys
+CLIENT = r"""
+import encodings.idna, os, socket, sys
 os.setgroups([])
 os.setgid(65534)
 os.setuid(65534)
 with socket.create_connection(("127.0.0.1", int(sys.argv[1])), 5) as client:
-    client.sendall(sys.argv[2].encode().decode("unicode_escape").encode())
+    client.sendall(b"CONNECT %b HTTP/1.1\r\nHost: %b\r\n\r\n" % ((sys.argv[2].encode(),) * 2))
     sys.stdout.write(client.recv(4096).decode("latin-1"))
     sys.stdout.flush()
     sys.stdin.read()
@@ -97,9 +97,8 @@ def test_another_user_is_not_served_without_credentials(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
     proxy.proxy.services.sessions.bare = session.sid
-    head = rf"CONNECT {up.authority} HTTP/1.1\r\nHost: {up.authority}\r\n\r\n"
     with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", CLIENT, str(proxy.port), head],
+        [sys.executable, "-I", "-S", "-c", CLIENT, str(proxy.port), up.authority],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

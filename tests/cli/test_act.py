@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -146,13 +144,27 @@ def test_the_reply_shows_the_stand_in_instead_of_the_secret(
 
 
 @pytest.mark.parametrize("stage", ["--validate-pre", "--validate-post"])
-@pytest.mark.parametrize(("text", "code"), [(ALLOW, 0), (DENY, 5)])
-def test_a_hook_of_the_call_decides(
-    owned: tuple[GhostHome, Session], tmp_path: Path, stage: str, text: str, code: int
+def test_a_hook_that_allows_lets_the_call_and_its_reply_through(
+    owned: tuple[GhostHome, Session], tmp_path: Path, stage: str
 ) -> None:
     home, _ = owned
-    done = inside(home, *echo(stage, script(tmp_path, "check", text)))
-    assert done.code == code, done.out + done.err
+    done = inside(home, *echo(stage, script(tmp_path, "check", ALLOW)))
+    assert (done.code, done.json["status"]) == (0, "executed"), done.out
+
+
+def test_a_post_hook_that_denies_withholds_the_reply_of_a_call_that_was_made(
+    owned: tuple[GhostHome, Session], tmp_path: Path, up: Upstream
+) -> None:
+    home, _ = owned
+    before = len(up.requests)
+    done = inside(
+        home,
+        *echo("--params", '{"a": "reply"}', "--validate-post", script(tmp_path, "check", DENY)),
+    )
+    assert (done.code, done.json["status"]) == (1, "failed")
+    assert done.json["error"]["code"] == "hook.denied"
+    assert "reply" not in done.out
+    assert len(up.requests) == before + 1
 
 
 def test_a_pre_hook_that_denies_lets_nothing_out(

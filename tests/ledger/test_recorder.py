@@ -240,7 +240,8 @@ def test_a_full_disk_fails_the_call_and_moves_no_chain(tmp_path: Path, owned: Ow
     sa.event.listen(
         recorder.engine, "connect", lambda raw, _: raw.execute(f"PRAGMA max_page_count={limits[-1]}")
     )
-    recorder._writer._writing.close()  # the connection that it holds has no limit yet
+    recorder._writer._writing.close()  # what it holds, and what is pooled, has no limit yet
+    recorder.engine.dispose()
     with pytest.raises(UnavailableError) as caught:
         recorder.append(intent(owned.sid, data=b"x" * 1_000_000))
     assert caught.value.code == "ledger.unwritable"

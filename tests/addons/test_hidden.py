@@ -1,0 +1,106 @@
+"""The secrets that this process knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ghost_addons.hidden import Secrets
+from ghost_core import db, log
+from ghost_core.errors import GhostError
+from ghost_core.paths import home as ghost_home
+from ghost_core.secret import SecretBytes
+from ghost_core.settings_tables import CredentialSettings
+from ghost_credentials.binding import Credential
+from ghost_credentials.references import SecretSource
+
+MARK = b"[redacted by ghost]"
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A secret in a file."""
+    path = tmp_path / "secret"
+    path.write_text("sk_live_4242424242\n")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Secrets:
+    """No secret yet."""
+    engine = db.engine(f"sqlite:///{tmp_path}/ghost.db")
+    return Secrets(SecretSource(ghost_home().ensure(), engine))
+
+
+def credential(reference: str, **fields: object) -> Credential:
+    section = {"secret": reference, "hosts": ["api.test"], **fields}
+    return Credential.from_settings("demo", CredentialSettings.model_validate(section))
+
+
+def test_a_resolved_secret_is_scrubbed_from_then_on(secrets: Secrets, file: Path) -> None:
+    assert secrets.scrubber.clean(b"sk_live_4242424242").data == b"sk_live_4242424242"
+    found = secrets.resolve(credential(f"file:{file}"))
+    assert found.reveal() == b"sk_live_4242424242"
+    assert secrets.scrubber.clean(b"a sk_live_4242424242 b").data == b"a " + MARK + b" b"
+    assert log.redact("x sk_live_4242424242") != "x sk_live_4242424242"
+
+
+def test_the_value_of_yesterday_stays_hidden(secrets: Secrets, file: Path) -> None:
+    held = credential(f"file:{file}")
+    secrets.resolve(held)
+    file.write_text("sk_live_5353535353\n")
+    secrets.resolve(held)
+    clean = secrets.scrubber.clean(b"sk_live_4242424242 sk_live_5353535353")
+    assert clean == (MARK + b" " + MARK, 2)
+
+
+def test_the_same_secret_is_known_once(secrets: Secrets, file: Path) -> None:
+    held = credential(f"file:{file}")
+    secrets.resolve(held)
+    before = secrets.scrubber
+    secrets.resolve(held)
+    assert secrets.scrubber is before
+
+
+def test_what_can_be_read_without_a_command_is_learned_at_the_start(
+    secrets: Secrets, file: Path, tmp_path: Path
+) -> None:
+    ran = tmp_path / "ran"
+    secrets.learn(
+        [
+            credential(f"cmd:touch {ran}"),
+            credential("env:NOWHERE_TO_BE_FOUND"),
+            credential(f"file:{file}"),
+        ]
+    )
+    assert not ran.exists()
+    assert SecretBytes(b"sk_live_4242424242") in secrets.known
+
+
+def test_a_missing_secret_is_told_when_it_is_needed(secrets: Secrets) -> None:
+    with pytest.raises(GhostError):
+        secrets.resolve(credential("env:NOWHERE_TO_BE_FOUND"))
+
+
+def test_surrendered_secrets_are_forgotten_and_handed_out_as_copies(
+    secrets: Secrets, file: Path
+) -> None:
+    file.write_text("sk_live_of_this_test\n")  # the log knows those of other tests
+    secrets.resolve(credential(f"file:{file}"))
+    held = secrets.known
+    copies = secrets.surrender()
+    assert SecretBytes(b"sk_live_of_this_test") in copies
+    assert all(set(each.reveal()) <= {0} for each in held)
+    assert secrets.known == ()
+    assert secrets.scrubber.clean(b"sk_live_of_this_test").hits == 0
+    assert log.redact("x sk_live_of_this_test") == "x sk_live_of_this_test"
+
+
+def test_after_a_surrender_a_secret_can_be_resolved_again(secrets: Secrets, file: Path) -> None:
+    held = credential(f"file:{file}")
+    secrets.resolve(held)
+    secrets.surrender()
+    assert secrets.resolve(held).reveal() == b"sk_live_4242424242"
+    assert secrets.scrubber.clean(b"sk_live_4242424242").data == MARK

@@ -1,0 +1,159 @@
+"""What session commands share, where the home cannot be used and where the dead left something."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.home import GhostHome, ghost_home
+from support.processes import Outcome, ghost
+from support.shell import entries, eventually, inside, spawn, types
+
+from ghost_cli import sessions
+from ghost_core.errors import DeniedError, GhostError
+
+NOBODY = 65534
+COMMANDS = (
+    ("spawn", "--intent", "x"),
+    ("possess", "--port", "0"),
+    ("act", "--tool", "demo_api", "--action", "echo"),
+    ("evaporate", "--session-id", "gh_" + "0" * 32),
+)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+def test_a_broken_configuration_is_exit_3_and_its_value_is_not_shown(
+    tmp_path: Path, words: tuple[str, ...]
+) -> None:
+    with ghost_home(tmp_path) as broken:
+        broken.append('[session]\nttl_seconds = "sk_live_pasted_here"')
+        done = inside(broken, "--json", *words)
+    assert (done.code, done.error["exit_code"]) == (3, 3)
+    assert "session.ttl_seconds" in done.error["message"]
+    assert "sk_live_pasted_here" not in done.err
+
+
+# -- a home that cannot be used ----------------------------------------------------------------------
+
+
+def as_nobody(home: GhostHome, *words: str) -> Outcome:
+    """Run a command as a user who may read the code, not write the home."""
+    done = subprocess.run(
+        [sys.executable, "-m", "ghost_cli", "--json", *words],
+        env=home.env,
+        cwd="/",
+        user=NOBODY if os.getuid() == 0 else None,
+        group=NOBODY if os.getuid() == 0 else None,
+        extra_groups=[] if os.getuid() == 0 else None,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def read_only() -> Iterator[GhostHome]:
+    """A home that its user may read and not write; root may write anything, so nobody is sent."""
+    if os.getuid() == 0 and not _nobody_can_import():
+        pytest.skip("nobody may not read this checkout")
+    folder = Path(tempfile.mkdtemp(prefix="ghro"))
+    try:
+        folder.chmod(0o755)
+        with ghost_home(folder) as home:
+            if os.getuid() == 0:
+                os.chown(home.runtime, NOBODY, NOBODY)
+            home.config.chmod(0o644)
+            home.root.chmod(0o555)
+            yield home
+            home.root.chmod(0o755)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _nobody_can_import() -> bool:
+    done = subprocess.run(
+        [sys.executable, "-c", "import ghost_cli"],
+        user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", capture_output=True, timeout=20,
+        check=False,
+    )  # fmt: skip
+    return done.returncode == 0
+
+
+@pytest.mark.parametrize("words", [COMMANDS[0], COMMANDS[1]], ids=lambda words: words[0])
+def test_a_home_that_cannot_be_written_is_exit_4_with_a_way_out(
+    read_only: GhostHome, words: tuple[str, ...]
+) -> None:
+    done = as_nobody(read_only, *words)
+    assert (done.code, done.out) == (4, ""), done.err
+    assert done.error["code"] == "home.unwritable"
+    assert "GHOST_HOME" in done.error["hint"]
+
+
+def test_a_database_that_another_process_locks_is_named_within_the_busy_time(
+    lone: GhostHome,
+) -> None:
+    spawn(lone)
+    with closing(sqlite3.connect(lone.root / "ghost.db", isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        done = ghost(lone, "--json", "spawn", "--intent", "x", timeout=20)
+    assert (done.code, done.out) == (4, "")
+    assert done.error["code"] == "database.locked"
+    assert inside(lone, "spawn", "--intent", "x").code == 0
+
+
+# -- what the dead left ------------------------------------------------------------------------------
+
+
+@pytest.mark.proxy
+@pytest.mark.parametrize("command", ["spawn", "evaporate", "possess --env", "act"])
+def test_a_session_whose_time_is_over_is_sealed_by_the_next_command(
+    lone: GhostHome, command: str
+) -> None:
+    dead, alive = spawn(lone, ttl=1), spawn(lone, "demo_api")
+    words = {
+        "spawn": ["spawn", "--intent", "x"],
+        "evaporate": ["evaporate", "--session-id", alive.sid],
+        "possess --env": ["possess", "--env", "--session-id", alive.sid],
+        "act": ["act", "--tool", "demo_api", "--action", "echo"],
+    }
+    eventually(lambda: is_over(lone, dead.sid), "the end of one second")
+    assert types(lone, dead) == ["session.spawn"]
+    assert inside(lone, *words[command]).code == 0
+    assert [each.fields["reason"] for each in entries(lone, dead, "session.closed")] == ["ttl"]
+    assert types(lone, dead)[-1] == "session.seal"
+
+
+def is_over(home: GhostHome, sid: str) -> bool:
+    """Whether the proxy would refuse it; asking this seals nothing."""
+    from ghost_core.clock import SystemClock
+    from ghost_ledger.session import lifetime
+    from support.shell import ledger
+
+    with ledger(home) as opened:
+        row = opened.session(sid)
+    assert row is not None
+    return lifetime.expired(row, SystemClock())
+
+
+# -- pieces ------------------------------------------------------------------------------------------
+
+
+def test_a_refusal_of_an_unknown_session_is_something_missing() -> None:
+    with pytest.raises(GhostError) as caught, sessions.unknown_is_missing():
+        raise DeniedError("session x: unknown", code="session.unknown")
+    assert (caught.value.exit_code, caught.value.hint) == (4, "ghost session list")
+
+
+def test_other_refusals_stay_refusals() -> None:
+    with pytest.raises(DeniedError), sessions.unknown_is_missing():
+        raise DeniedError("session x: expired", code="session.expired")
