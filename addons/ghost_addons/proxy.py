@@ -27,6 +27,7 @@ from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import ConfigError, DeniedError, GhostError, UsageError
 from ghost_core.paths import Home
 from ghost_core.settings import Settings
+from ghost_core.settings_tables import RotateSettings
 from ghost_credentials.references import SecretSource
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
@@ -72,8 +73,13 @@ class Proxy:
         """
         home.ensure()
         clock = clock or SystemClock()
-        settings = load()
-        _refuse_unsupported(settings)
+
+        def checked() -> Settings:
+            found = load()
+            _refuse_unsupported(found)
+            return found
+
+        settings = checked()
         recorder = Recorder.open(home, settings.database.url, clock=clock)
         engine = db.engine(settings.database.url)
         ledger = Ledger(engine)
@@ -83,7 +89,7 @@ class Proxy:
             ledger=ledger,
             recorder=recorder,
             sessions=Sessions(home, ledger, recorder, clock),
-            governor=Governor(load, [str(file) for file in configuration.files()]),
+            governor=Governor(checked, [str(file) for file in configuration.files()]),
             secrets=Secrets(SecretSource(home, engine)),
             refusals=Refusals(recorder),
         )
@@ -283,12 +289,24 @@ class Proxy:
 
 
 def _refuse_unsupported(settings: Settings) -> None:
-    if settings.proxy.upstream_proxy:
-        raise ConfigError(
-            "proxy.upstream_proxy: not available in this version, and it may not be ignored",
-            code="config.unsupported",
-        )
-    if settings.proxy.workers != 1:
-        raise ConfigError(
-            "proxy.workers: this version runs one worker", code="config.unsupported"
-        )
+    """Refuse what this version does not do; a setting that is taken must never be ignored."""
+    rotated = (
+        f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
+        for name, each in settings.credentials.items()
+        if each.issuer != "static" or each.rotate != RotateSettings()
+    )
+    asked = {
+        "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
+        "proxy.workers": settings.proxy.workers != 1,
+        "ledger.witnesses": bool(settings.ledger.witnesses),
+        "webhooks": bool(settings.webhooks),
+        "triggers": bool(settings.triggers),
+        **dict.fromkeys(rotated, True),
+    }
+    for name, wanted in asked.items():
+        if wanted:
+            raise ConfigError(
+                f"{name}: not available in this version, and it may not be ignored",
+                code="config.unsupported",
+                hint="remove it from ghost.toml",
+            )

@@ -13,7 +13,7 @@ import ssl
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 from urllib.parse import urlsplit
 
 from ghost_core.errors import ConfigError
@@ -42,7 +42,6 @@ BUNDLE_NAMES: Final = (
 UNSET_NAMES: Final = ("SSL_CERT_DIR", "SSLKEYLOGFILE")
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
-_REFERENCE = "env:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,20 +73,6 @@ class JavaTrust:
 
     store: Path
     password: str
-
-
-class Referenced(Protocol):
-    """What a configured credential tells here: where its secret is, what may stand in for it."""
-
-    @property
-    def secret(self) -> str | None:
-        """The reference, such as `env:STRIPE_API_KEY`."""
-        ...
-
-    @property
-    def placeholder(self) -> str | None:
-        """The configured stand-in."""
-        ...
 
 
 def block(
@@ -124,24 +109,6 @@ def block(
     return Environment((*values, *stand_ins.items()))
 
 
-def placeholders(credentials: Mapping[str, Referenced]) -> dict[str, str]:
-    """Return the variables that hold real secrets of ours, each with a stand-in for the agent.
-
-    These are the credentials whose reference is `env:NAME`; without a configured placeholder the
-    stand-in names the credential and nothing else.
-    """
-    return {
-        credential.secret.removeprefix(_REFERENCE): credential.placeholder or stand_in(name)
-        for name, credential in credentials.items()
-        if credential.secret is not None and credential.secret.startswith(_REFERENCE)
-    }
-
-
-def stand_in(name: str) -> str:
-    """Return the placeholder of a credential that has none configured."""
-    return f"ghost_placeholder_{name}"
-
-
 def wgetrc_text(bundle: Path) -> str:
     """Return the content of the file that `WGETRC` names.
 
@@ -155,13 +122,6 @@ def wgetrc_text(bundle: Path) -> str:
             hint="set GHOST_HOME to another folder",
         )
     return f"ca_certificate = {bundle}\n"
-
-
-def inherited_bundles(inherited: Mapping[str, str] | None = None) -> tuple[Path, ...]:
-    """Return the certificate files that our own environment names, each once."""
-    base = os.environ if inherited is None else inherited
-    named = (base.get(name, "") for name in (*BUNDLE_NAMES, "NODE_EXTRA_CA_CERTS"))
-    return tuple(dict.fromkeys(Path(name) for name in named if name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ import secrets
 import time
 
 _SESSION = re.compile(r"gh_[0-9a-f]{32}\Z")
-_ACTION = re.compile(r"act_[0-9a-f]{32}\Z")
 
 
 def uuid7_hex(*, now_ms: int | None = None) -> str:
@@ -36,8 +35,3 @@ def entry_id() -> str:
 def is_session_id(text: str) -> bool:
     """Tell whether the text has the shape of a session id; also what makes it safe in a path."""
     return _SESSION.match(text) is not None
-
-
-def is_action_id(text: str) -> bool:
-    """Tell whether the text has the shape of an action id."""
-    return _ACTION.match(text) is not None

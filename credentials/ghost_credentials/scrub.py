@@ -6,10 +6,7 @@ waits for the next piece.
 
 from __future__ import annotations
 
-import hashlib
 import re
-import secrets as random
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import NamedTuple, override
 
@@ -138,32 +135,3 @@ class StreamScrubber:
     @override
     def __repr__(self) -> str:
         return f"StreamScrubber({self.count} taken out, {len(self._held)} bytes wait)"
-
-
-class Scrubbers:
-    """Keeps the scrubbers of the last sets of secrets, because making one costs more than a small text."""
-
-    def __init__(self, *, capacity: int = 32) -> None:
-        self._capacity = capacity
-        self._key = random.token_bytes(32)
-        self._kept: OrderedDict[bytes, Scrubber] = OrderedDict()
-
-    def of(self, secrets: Sequence[SecretBytes]) -> Scrubber:
-        """Return the scrubber of a set of secrets, in any order."""
-        name = self._name(secrets)
-        found = self._kept.pop(name, None) or Scrubber(secrets)
-        self._kept[name] = found
-        if len(self._kept) > self._capacity:
-            self._kept.popitem(last=False)
-        return found
-
-    def forget(self) -> None:
-        """Drop all of them: the forms of secrets that ended must not stay."""
-        self._kept.clear()
-
-    def _name(self, secrets: Sequence[SecretBytes]) -> bytes:
-        digests = sorted(
-            hashlib.blake2b(secret.reveal(), key=self._key, digest_size=32).digest()
-            for secret in secrets
-        )
-        return b"".join(digests)

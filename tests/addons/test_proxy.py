@@ -3,21 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
 from support.handclock import HandClock
+from support.exchange import Exchange
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
 
 from ghost_addons.proxy import Proxy
-from ghost_core.errors import ConfigError, NotFoundError, UsageError
+from ghost_core.errors import (
+    ConfigError,
+    DeniedError,
+    NotFoundError,
+    UnavailableError,
+    UsageError,
+)
 from ghost_core.paths import home
 from ghost_ledger import bundle
 from ghost_ledger.session import control
-from ghost_ledger.session.custody import has_key, is_owned
+from ghost_ledger.session.custody import Custody, has_key, is_owned
 from ghost_ledger.verify import verify_bundle
 
 
@@ -102,17 +111,34 @@ def test_a_stopped_owner_leaves_the_session_for_the_next_one(
         again.stop()
 
 
-def test_a_setting_that_cannot_be_honoured_is_refused(
-    tmp_path: Path, certs: Certs, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with live_proxy(tmp_path, certs):
-        monkeypatch.setenv("GHOST_PROXY__UPSTREAM_PROXY", "http://corporate:3128")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("proxy.upstream_proxy", '[proxy]\nupstream_proxy = "http://corporate:3128"'),
+        ("proxy.workers", "[proxy]\nworkers = 2"),
+        ("ledger.witnesses", '[ledger]\nwitnesses = ["w+00000000+AAAA"]'),
+        ("webhooks", '[webhooks.a]\nurl = "https://ops.test"\non = ["action.denied"]'),
+        ("triggers", '[[triggers]]\non = "action.executed"\ncommand = ["/bin/true"]'),
+        (
+            "credentials.a.rotate",
+            '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nrotate = { every_seconds = 60 }',
+        ),
+        (
+            "credentials.a.issuer",
+            '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nissuer = "sts"',
+        ),
+    ],
+)
+def test_a_setting_that_cannot_be_honoured_is_refused(name: str, text: str) -> None:
+    home().ensure().config.write_text(text, "utf-8")
 
-        async def opened() -> None:
-            Proxy.open(home())
+    async def opened() -> None:
+        Proxy.open(home())
 
-        with pytest.raises(ConfigError, match="upstream_proxy"):
-            asyncio.run(opened())
+    with pytest.raises(ConfigError) as caught:
+        asyncio.run(opened())
+    assert caught.value.message.startswith(name)
+    assert caught.value.exit_code == 3
 
 
 def test_a_child_dies_with_its_parent(proxy: LiveProxy, up: Upstream) -> None:
@@ -123,3 +149,148 @@ def test_a_child_dies_with_its_parent(proxy: LiveProxy, up: Upstream) -> None:
     with raw_connect(proxy.port, up.authority, child.auth) as tunnel:
         assert tunnel.status == 407
     assert proxy.types(child)[-1] == "session.seal"
+
+
+def test_a_call_can_be_asked_for_over_the_control_socket(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    used(proxy, session, up)
+    with pytest.raises(UsageError):
+        control.ask(session.sid, {"op": "act", "tool": "nobody"}, timeout=5)
+    assert control.ask(session.sid, {"op": "evaporate"}, timeout=10)["status"] == "evaporated"
+
+
+def test_whoever_asks_a_moment_too_late_is_told(proxy: LiveProxy, session: LiveSession) -> None:
+    with pytest.raises(DeniedError) as caught:
+        proxy.do(proxy.proxy._control(session.sid, {"op": "status"}))  # noqa: SLF001  # a race
+    assert caught.value.code == "session.evaporated"
+
+
+def test_who_asks_for_the_end_twice_at_once_gets_one_answer(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    used(proxy, session, up)
+    live = proxy.proxy.services.sessions.get(session.sid)
+    assert live is not None
+
+    async def twice() -> list[dict[str, object]]:
+        ends = (proxy.proxy.evaporate(live, grace_seconds=0) for _ in range(2))
+        return list(await asyncio.gather(*ends))
+
+    one, other = proxy.do(twice())
+    assert one == other
+    assert proxy.types(session).count("session.seal") == 1
+
+
+def test_an_end_that_the_ledger_cannot_take_can_be_asked_for_again(
+    hasty: tuple[LiveProxy, Any], up: Upstream
+) -> None:
+    proxy, lock = hasty
+    session = proxy.spawn("demo_api")
+    used(proxy, session, up)
+    lock.take()
+    with pytest.raises(UnavailableError):
+        proxy.evaporate(session)
+    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
+        assert tunnel.status in (407, 503)
+    lock.release()
+    assert proxy.evaporate(session)["status"] == "evaporated"
+    assert proxy.types(session)[-1] == "session.seal"
+
+
+def test_a_session_that_cannot_be_sealed_in_time_is_sealed_later(
+    tmp_path: Path, hasty: tuple[LiveProxy, Any], up: Upstream
+) -> None:
+    proxy, lock = hasty
+    session = proxy.spawn("demo_api", ttl_seconds=60)
+    used(proxy, session, up)
+    live = proxy.proxy.services.sessions.get(session.sid)
+    assert live is not None
+    lock.take()
+    live.ends = lambda: True
+    with pytest.raises(AssertionError):
+        proxy.wait_for(session, 1, "session.seal")
+    lock.release()
+    proxy.wait_for(session, 1, "session.seal")
+
+
+def test_a_child_that_somebody_else_owns_does_not_keep_its_parent_alive(proxy: LiveProxy) -> None:
+    parent, other = proxy.spawn("demo_api"), proxy.spawn("demo_api")
+    child = proxy.spawn("demo_api", ttl_seconds=30, parent=parent.sid)
+    with Custody.acquire(child.sid):
+        assert proxy.evaporate(parent)["status"] == "evaporated"
+    assert proxy.types(child) == ["session.spawn"]
+    assert proxy.types(other) == ["session.spawn"]
+
+
+def test_a_held_call_that_outlasts_the_grace_is_cut_and_entered(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/slow?ms=4000", {"Host": up.authority}, b"{}")
+        up.wait_requests(1)
+        proxy.evaporate(session, grace_seconds=0.1)
+        assert tunnel.closed()
+    outcome = next(each for each in proxy.entries(session) if each.type == "action.outcome")
+    assert (outcome.fields["status"], outcome.fields["ended"]) == ("failed", "aborted")
+    assert proxy.types(session)[-1] == "session.seal"
+
+
+def test_a_session_whose_socket_cannot_be_made_still_serves_its_client(
+    proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(_: object) -> None:
+        raise UnavailableError("no room", code="control.socket")
+
+    monkeypatch.setattr(control.ControlServer, "start", fails)
+    used(proxy, session, up)
+    with pytest.raises(NotFoundError):
+        control.ask(session.sid, {"op": "status"}, timeout=1)
+
+
+def held(up: Upstream) -> threading.Event:
+    """Add a route that answers when the event is set, 5 s later at the latest."""
+    go = threading.Event()
+
+    def wait(exchange: Exchange) -> None:
+        go.wait(5)
+        exchange.reply(200)
+
+    up.route("/held", wait)
+    return go
+
+
+def test_a_call_that_outlasts_the_stop_has_an_outcome(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    go = held(up)
+    with live_proxy(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            tunnel.begin("POST", "/held", {"Host": up.authority}, b"{}")
+            up.wait_requests(1)
+            live.stop()
+            assert tunnel.closed()
+        go.set()
+        again = LiveProxy(live.home, live.clock)
+        again.start()
+        outcome = again.entries(session)[2]
+        again.stop()
+    assert (outcome.type, outcome.fields["status"]) == ("action.outcome", "failed")
+
+
+def test_a_stop_goes_on_where_the_ledger_cannot_take_an_outcome(
+    hasty: tuple[LiveProxy, Any], up: Upstream
+) -> None:
+    proxy, lock = hasty
+    go, session = held(up), proxy.spawn("demo_api")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/held", {"Host": up.authority}, b"{}")
+        up.wait_requests(1)
+        lock.take()
+        with pytest.raises(UnavailableError):
+            proxy.stop()
+        assert tunnel.closed()
+    go.set()
+    assert not is_owned(session.sid)
+    proxy.stop = lambda: None  # type: ignore[method-assign]  # it is stopped

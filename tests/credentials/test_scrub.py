@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ghost_core.secret import SecretBytes
 from ghost_credentials.needles import needles
-from ghost_credentials.scrub import MARK, Scrubber, Scrubbers, StreamScrubber
+from ghost_credentials.scrub import MARK, Scrubber, StreamScrubber
 
 SECRET = b"sk_live_hunter2/hunter2"
 
@@ -145,29 +145,4 @@ def test_no_secrets_find_nothing() -> None:
 def test_nothing_shows_a_secret() -> None:
     stream = scrubber(SECRET).stream()
     stream.feed(SECRET[:9])
-    assert "sk_live" not in f"{scrubber(SECRET)!r} {stream!r} {Scrubbers()!r}"
-
-
-def test_a_set_of_secrets_is_prepared_once() -> None:
-    kept = Scrubbers(capacity=2)
-    one, two = SecretBytes(b"hunter-1"), SecretBytes(b"hunter-2")
-    first = kept.of([one, two])
-    assert kept.of([two, one]) is first
-    assert kept.of([one]) is not first
-
-
-def test_the_set_used_longest_ago_is_dropped() -> None:
-    kept = Scrubbers(capacity=2)
-    sets = [[SecretBytes(b"hunter-%d" % index)] for index in range(3)]
-    first, second = kept.of(sets[0]), kept.of(sets[1])
-    assert kept.of(sets[0]) is first
-    kept.of(sets[2])
-    assert kept.of(sets[0]) is first
-    assert kept.of(sets[1]) is not second
-
-
-def test_forgetting_drops_all_of_them() -> None:
-    kept = Scrubbers()
-    first = kept.of([SecretBytes(SECRET)])
-    kept.forget()
-    assert kept.of([SecretBytes(SECRET)]) is not first
+    assert "sk_live" not in f"{scrubber(SECRET)!r} {stream!r}"
