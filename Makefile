@@ -10,7 +10,7 @@ ARGS ?=
 help:
 	@echo "make demo    run the main job end to end, offline"
 	@echo "make test    run the tests (ARGS=… goes to pytest)"
-	@echo "make attack  run the attack and scenario tests only"
+	@echo "make attack  run the attack tests only"
 	@echo "make check   lint, format, types, import rules"
 	@echo "make fix     format and repair what can be repaired"
 	@echo "make cover   tests with coverage, and the files that need 100 %"
@@ -27,7 +27,7 @@ test: setup
 	@$(BIN)/python -m pytest $(ARGS)
 
 attack: setup
-	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)
+	@$(BIN)/python -m pytest tests/attacks $(ARGS)
 
 check: lint types imports
 

@@ -25,7 +25,7 @@ def test_a_session_that_grows_while_it_is_read_is_never_called_broken(tmp_path: 
         source, done = Source(Ledger(engine, Home(tmp_path))), threading.Event()
 
         def work() -> None:
-            while not done.is_set():
+            while not done.wait(0.005):
                 owned.act()
 
         worker = threading.Thread(target=work)
