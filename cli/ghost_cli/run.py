@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ghost_addons.proxy import Proxy
     from ghost_ledger.session.spawn import Spawned
 
+GRACE_SECONDS = 1.0
 OWN_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 _ISOLATION = ("enforced", "partial", "advisory")
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -99,7 +100,8 @@ async def _program(opened: Opened, wish: _Wish) -> int:
             finally:
                 # A child may outlive its session, which is sealed by then.
                 if proxy.services.sessions.get(session.sid) is not None:
-                    await proxy.evaporate(session, grace_seconds=1, reason="exit")
+                    reason = "exit" if session.alive() else "ttl"
+                    await proxy.evaporate(session, grace_seconds=GRACE_SECONDS, reason=reason)
                 output.note(f"sealed: ghost replay --session-id {session.sid}")
         finally:
             await proxy.stop(grace_seconds=0)

@@ -166,8 +166,10 @@ def first_object(child: subprocess.Popen[bytes], *, seconds: float) -> dict[str,
                 break
             part = os.read(stream.fileno(), _PART_BYTES)
             printed += part
-            found = _object(printed)
-            if found is not None or not part:
+            if not part:
+                return _object(printed)
+            # Only a whole line: a child that is still writing would lose its reader.
+            if printed.endswith(b"\n") and (found := _object(printed)) is not None:
                 return found
     return None
 

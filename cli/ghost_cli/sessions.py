@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Callable, Coroutine, Iterator
@@ -133,8 +134,9 @@ def with_engine[T](program: Coroutine[object, object, T]) -> T:
     """
     for name in ("SSLKEYLOGFILE", "MITMPROXY_SSLKEYLOGFILE"):
         os.environ.pop(name, None)  # noqa: TID251  # read by the engine as it is imported
-    from ghost_addons import master
+    from ghost_addons import master, proxy  # noqa: F401  # everything is loaded before the loop runs
 
+    gc.enable()  # `main` has none collected while a command starts; this one goes on
     return master.run(program)
 
 

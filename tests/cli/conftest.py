@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from support.certs import Certs, make_certs
 from support.home import GhostHome, ghost_home
 from support.upstream import Upstream

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ghost_cli import act as command
 from support.certs import Certs
 from support.home import PLACEHOLDER, SECRET, GhostHome, ghost_home
 from support.processes import ghost, possess, start
 from support.shell import Session, entries, inside, spawn, types
 from support.upstream import Upstream
-
-from ghost_cli import act as command
 
 pytestmark = pytest.mark.proxy
 
@@ -186,9 +186,7 @@ def test_a_hook_that_cannot_be_executed_denies(
 
 
 @pytest.mark.parametrize("stage", ["--validate-pre", "--validate-post"])
-def test_a_hook_that_is_not_there_is_missing(
-    owned: tuple[GhostHome, Session], stage: str
-) -> None:
+def test_a_hook_that_is_not_there_is_missing(owned: tuple[GhostHome, Session], stage: str) -> None:
     home, _ = owned
     done = inside(home, "--json", *echo(stage, "nowhere.sh"))
     assert (done.code, done.error["code"]) == (4, "hook.missing")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from support.home import PLACEHOLDER, GhostHome
-from support.shell import Session, block, inside, spawn
 
 from ghost_addons import ca
 from ghost_cli import environment
 from ghost_core import settings
 from ghost_core.errors import DeniedError, NotFoundError
 from ghost_core.paths import Home
+from support.home import PLACEHOLDER, GhostHome
+from support.shell import Session, block, inside, spawn
 
 VARIABLES = """
 [credentials.shop]

@@ -9,16 +9,46 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from support.agent import raw_connect, run_client, secure_connect
+from support.certs import Certs
 from support.home import SECRET, GhostHome, ghost_home
-from support.processes import Running, free_port, ghost, possess, start
-from support.shell import block, entries, eventually, inside, spawn, types
+from support.processes import START_SECONDS, Running, free_port, ghost, possess, start
+from support.shell import Session, block, entries, eventually, inside, spawn, types
 from support.upstream import Upstream
 
 pytestmark = pytest.mark.proxy
+
+
+@dataclass(frozen=True, slots=True)
+class Bare:
+    """A home, its session, and the possess that serves it to clients without credentials."""
+
+    home: GhostHome
+    session: Session
+    running: Running
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory: pytest.TempPathFactory, certs: Certs, up: Upstream) -> Iterator[Bare]:
+    """One possess for a session, with everything that can be said on its command line."""
+    with ghost_home(tmp_path_factory.mktemp("bare"), up, certs) as home:
+        session = spawn(home, "demo_api")
+        words = ["--session-id", session.sid, "--agent", "openai://gpt-5", "--verbose"]
+        # A browser's habit: every TLS client of the shell is to write its session keys here.
+        env = {"SSLKEYLOGFILE": str(home.root / "tls.keys")}
+        running = start(home, "possess", "--json", *words, env=env)
+        try:
+            eventually(
+                lambda: running.lines[-1:] == ["}"], "the whole object", seconds=START_SECONDS
+            )
+            yield Bare(home, session, running)
+        finally:
+            running.stop()
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +68,9 @@ def end_detached(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def call(place: GhostHome, up: Upstream, port: int, auth: tuple[str, str] | None, path: str = "/echo") -> int:
+def call(
+    place: GhostHome, up: Upstream, port: int, auth: tuple[str, str] | None, path: str = "/echo"
+) -> int:
     ca = place.root / "ca" / "ghost-ca-cert.pem"
     with secure_connect(port, up.authority, auth, ca=ca) as tunnel:
         return tunnel.request("POST", path, {"Host": up.authority}, b"{}").status
@@ -61,24 +93,15 @@ def test_the_four_lines_come_once_the_port_accepts(lone: GhostHome) -> None:
         assert f'eval "$(ghost possess --env --port {lone.port} --session-id ID)"' in note
 
 
-def test_json_is_one_object_that_names_session_agent_and_process(lone: GhostHome) -> None:
-    session = spawn(lone, "demo_api")
-    running = start(
-        lone, "possess", "--json", "--session-id", session.sid, "--agent", "openai://gpt-5"
-    )
-    try:
-        running.wait_line("}")
-        document = json.loads("\n".join(running.lines))
-        assert accepts(lone.port)
-    finally:
-        running.stop()
-    assert document == {
+def test_json_is_one_object_that_names_session_agent_and_process(bare: Bare) -> None:
+    assert accepts(bare.home.port)
+    assert json.loads("\n".join(bare.running.lines)) == {
         "schema": "ghost/possess/v1",
-        "proxy": f"localhost:{lone.port}",
-        "port": lone.port,
+        "proxy": f"localhost:{bare.home.port}",
+        "port": bare.home.port,
         "agent": "openai://gpt-5",
-        "session_id": session.sid,
-        "pid": running.process.pid,
+        "session_id": bare.session.sid,
+        "pid": bare.running.process.pid,
     }
 
 
@@ -99,7 +122,7 @@ def test_a_port_that_is_busy_on_the_other_loopback_is_busy_too(place: GhostHome)
         pytest.skip("this machine has no IPv6 loopback")
     with taken:
         port = str(taken.getsockname()[1])
-        done = ghost(place, "possess", "--port", port, timeout=20)
+        done = inside(place, "possess", "--port", port)
     assert done.code == 4
     assert f"port {port}: in use" in done.err
 
@@ -116,10 +139,7 @@ def test_a_port_out_of_range_is_a_wrong_command_line(place: GhostHome) -> None:
 
 def test_a_session_that_nobody_knows_is_missing_and_no_port_stays_open(place: GhostHome) -> None:
     port = free_port()
-    done = ghost(
-        place, "possess", "--json", "--port", str(port), "--session-id", "gh_" + "0" * 32,
-        timeout=20,
-    )
+    done = inside(place, "possess", "--json", "--port", str(port), "--session-id", "gh_" + "0" * 32)
     assert (done.code, done.error["code"]) == (4, "session.unknown")
     assert not accepts(port)
 
@@ -127,10 +147,17 @@ def test_a_session_that_nobody_knows_is_missing_and_no_port_stays_open(place: Gh
 def test_a_session_that_ended_is_refused(place: GhostHome) -> None:
     session = spawn(place, "demo_api")
     assert inside(place, "evaporate", "--session-id", session.sid).code == 0
-    done = ghost(
-        place, "possess", "--json", "--port", "0", "--session-id", session.sid, timeout=20
-    )
+    done = inside(place, "possess", "--json", "--port", "0", "--session-id", session.sid)
     assert (done.code, done.error["code"]) == (5, "session.evaporated")
+
+
+def test_a_session_that_another_possess_owns_is_busy(
+    place: GhostHome, proxy: Running, up: Upstream
+) -> None:
+    session = spawn(place, "demo_api")
+    assert call(place, up, proxy.port, session.auth) == 200
+    done = inside(place, "possess", "--json", "--port", "0", "--session-id", session.sid)
+    assert (done.code, done.error["code"]) == (4, "session.owned")
 
 
 def test_a_broken_configuration_is_exit_3_and_names_the_file(tmp_path: Path) -> None:
@@ -146,21 +173,23 @@ def test_a_broken_configuration_is_exit_3_and_names_the_file(tmp_path: Path) -> 
 
 
 def test_an_address_without_scheme_and_credentials_is_enough_for_our_own_user(
-    lone: GhostHome, up: Upstream
+    bare: Bare, up: Upstream
 ) -> None:
-    session = spawn(lone, "demo_api")
-    with possess(lone, "--session-id", session.sid):
-        env = {
-            "HTTPS_PROXY": f"localhost:{lone.port}",
-            "CURL_CA_BUNDLE": str(lone.root / "ca" / "bundle.pem"),
-        }
-        done = run_client(
-            ["curl", "-sS", "--fail", "-X", "POST", "-d", "a=1", f"{up.url}/echo"], env
-        )
-        assert done.returncode == 0, done.stderr
-        with raw_connect(lone.port, up.authority, (session.sid, "ghtoken_wrong")) as tunnel:
-            assert tunnel.status == 407
-    assert types(lone, session) == ["session.spawn", "action.intent", "action.outcome"]
+    before = len(entries(bare.home, bare.session, "action.outcome"))
+    env = {
+        "HTTPS_PROXY": f"localhost:{bare.home.port}",
+        "CURL_CA_BUNDLE": str(bare.home.root / "ca" / "bundle.pem"),
+    }
+    done = run_client(["curl", "-sS", "--fail", "-d", "a=1", f"{up.url}/echo"], env)
+    assert done.returncode == 0, done.stderr
+    assert len(entries(bare.home, bare.session, "action.outcome")) == before + 1
+
+
+def test_credentials_that_are_presented_decide_even_where_none_are_needed(
+    bare: Bare, up: Upstream
+) -> None:
+    with raw_connect(bare.home.port, up.authority, (bare.session.sid, "ghtoken_wrong")) as tunnel:
+        assert tunnel.status == 407
 
 
 def test_without_bare_a_client_must_present_credentials(lone: GhostHome, up: Upstream) -> None:
@@ -184,13 +213,11 @@ def test_sessions_share_a_port_and_keep_their_own_records(
     assert len(entries(place, second, "action.outcome")) == 2
 
 
-def test_verbose_enters_reads_too(lone: GhostHome, up: Upstream) -> None:
-    session = spawn(lone, "demo_api")
-    with possess(lone, "--session-id", session.sid, "--verbose"):
-        env = block(lone, session)
-        done = run_client(["curl", "-sS", "--fail", f"{up.url}/echo"], env)
-        assert done.returncode == 0, done.stderr
-    assert types(lone, session) == ["session.spawn", "action.intent", "action.outcome"]
+def test_verbose_enters_reads_too(bare: Bare, up: Upstream) -> None:
+    before = len(entries(bare.home, bare.session, "action.outcome"))
+    done = run_client(["curl", "-sS", "--fail", f"{up.url}/echo"], block(bare.home, bare.session))
+    assert done.returncode == 0, done.stderr
+    assert len(entries(bare.home, bare.session, "action.outcome")) == before + 1
 
 
 # -- the environment ---------------------------------------------------------------------------------
@@ -248,7 +275,10 @@ def test_the_block_names_the_port_that_was_asked_for_even_if_another_one_runs(
 
 def test_the_block_of_a_secret_in_a_variable_holds_its_stand_in(tmp_path: Path) -> None:
     with ghost_home(
-        tmp_path, credentials={"shop": {"kind": "bearer", "secret": "env:SHOP_KEY", "hosts": ["shop.example"]}}
+        tmp_path,
+        credentials={
+            "shop": {"kind": "bearer", "secret": "env:SHOP_KEY", "hosts": ["shop.example"]}
+        },
     ) as home:
         session = spawn(home, "GET https://shop.example/**")
         done = inside(
@@ -331,7 +361,7 @@ def test_detach_returns_when_ready_outlives_its_parent_and_stop_ends_it(
     finally:
         if accepts(lone.port):
             end_detached(pid)
-    again = ghost(lone, "--json", "possess", "--stop")
+    again = inside(lone, "--json", "possess", "--stop")
     assert (again.code, again.error["code"]) == (4, "possess.none")
 
 
@@ -344,7 +374,7 @@ def test_detach_on_a_free_port_says_which_and_prints_the_four_lines(lone: GhostH
         assert f"ghost possess --stop --port {port}" in done.err
         assert done.out.splitlines()[3] == "Ready for ghost act"
     finally:
-        assert ghost(lone, "possess", "--stop", "--port", str(port), timeout=20).code == 0
+        assert inside(lone, "possess", "--stop", "--port", str(port)).code == 0
 
 
 def test_detach_reports_why_it_could_not_start(lone: GhostHome) -> None:
@@ -384,6 +414,11 @@ def command_lines() -> bytes:
     return b"\n".join(found)
 
 
+def test_no_tls_key_is_written_where_the_environment_asks_for_it(bare: Bare, up: Upstream) -> None:
+    assert call(bare.home, up, bare.home.port, None) == 200
+    assert not (bare.home.root / "tls.keys").exists()
+
+
 def test_neither_token_nor_secret_is_in_a_command_line_a_log_or_the_output(
     lone: GhostHome, up: Upstream
 ) -> None:
@@ -396,7 +431,7 @@ def test_neither_token_nor_secret_is_in_a_command_line_a_log_or_the_output(
         assert call(lone, up, lone.port, session.auth) == 200
         lines = command_lines()
     finally:
-        assert ghost(lone, "possess", "--stop", timeout=20).code == 0
+        assert inside(lone, "possess", "--stop").code == 0
     assert session.sid.encode() in lines
     shown = lines + done.out.encode() + done.err.encode()
     for log in (lone.root / "logs").rglob("*"):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from support.processes import Running, free_port
 
 from ghost_cli import running
 from ghost_core.errors import NotFoundError, UnavailableError
 from ghost_core.paths import runtime_dir
+from support.processes import free_port
 
 WAIT_SECONDS = 5.0
 
@@ -104,9 +103,8 @@ def test_stop_waits_until_the_process_has_ended(capsys: pytest.CaptureFixture[st
 def test_a_free_port_is_fine_and_a_busy_one_is_not() -> None:
     running.require_free("localhost", 0)
     running.require_free("localhost", free_port())
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        with pytest.raises(UnavailableError) as caught:
-            running.require_free("localhost", taken.getsockname()[1])
+    with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(UnavailableError) as caught:
+        running.require_free("localhost", taken.getsockname()[1])
     assert (caught.value.code, caught.value.exit_code) == ("port.busy", 4)
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
-import shutil
 import sqlite3
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
-from support.home import GhostHome, ghost_home
-from support.processes import Outcome, ghost
-from support.shell import entries, eventually, inside, spawn, types
 
 from ghost_cli import sessions
 from ghost_core.errors import DeniedError, GhostError
+from support.agent import program
+from support.home import GhostHome, ghost_home
+from support.processes import ghost
+from support.shell import entries, eventually, inside, spawn, types
 
-NOBODY = 65534
 COMMANDS = (
     ("spawn", "--intent", "x"),
     ("possess", "--port", "0"),
@@ -44,59 +43,37 @@ def test_a_broken_configuration_is_exit_3_and_its_value_is_not_shown(
 # -- a home that cannot be used ----------------------------------------------------------------------
 
 
-def as_nobody(home: GhostHome, *words: str) -> Outcome:
-    """Run a command as a user who may read the code, not write the home."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ghost_cli", "--json", *words],
-        env=home.env,
-        cwd="/",
-        user=NOBODY if os.getuid() == 0 else None,
-        group=NOBODY if os.getuid() == 0 else None,
-        extra_groups=[] if os.getuid() == 0 else None,
-        capture_output=True,
-        text=True,
-        timeout=20,
-        check=False,
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+def bounded() -> list[str]:
+    """Return what root runs a command with, so that permissions hold for it as for anybody else."""
+    return [program("setpriv"), "--bounding-set", "-all", "--inh-caps", "-all"]
 
 
 @pytest.fixture
-def read_only() -> Iterator[GhostHome]:
-    """A home that its user may read and not write; root may write anything, so nobody is sent."""
-    if os.getuid() == 0 and not _nobody_can_import():
-        pytest.skip("nobody may not read this checkout")
-    folder = Path(tempfile.mkdtemp(prefix="ghro"))
-    try:
-        folder.chmod(0o755)
-        with ghost_home(folder) as home:
-            if os.getuid() == 0:
-                os.chown(home.runtime, NOBODY, NOBODY)
-            home.config.chmod(0o644)
-            home.root.chmod(0o555)
-            yield home
-            home.root.chmod(0o755)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _nobody_can_import() -> bool:
-    done = subprocess.run(
-        [sys.executable, "-c", "import ghost_cli"],
-        user=NOBODY, group=NOBODY, extra_groups=[], cwd="/", capture_output=True, timeout=20,
-        check=False,
-    )  # fmt: skip
-    return done.returncode == 0
+def read_only(lone: GhostHome) -> Iterator[GhostHome]:
+    """A home that its user may read and not write."""
+    for path in (lone.root, *lone.root.iterdir()):
+        path.chmod(path.stat().st_mode & 0o555)
+    yield lone
+    lone.root.chmod(0o700)
 
 
 @pytest.mark.parametrize("words", [COMMANDS[0], COMMANDS[1]], ids=lambda words: words[0])
 def test_a_home_that_cannot_be_written_is_exit_4_with_a_way_out(
     read_only: GhostHome, words: tuple[str, ...]
 ) -> None:
-    done = as_nobody(read_only, *words)
-    assert (done.code, done.out) == (4, ""), done.err
-    assert done.error["code"] == "home.unwritable"
-    assert "GHOST_HOME" in done.error["hint"]
+    prefix = bounded() if os.getuid() == 0 else []
+    done = subprocess.run(
+        [*prefix, sys.executable, "-m", "ghost_cli", "--json", *words],
+        env=read_only.env,
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (4, ""), done.stderr
+    error = json.loads(done.stderr.splitlines()[-1])
+    assert error["code"] == "home.unwritable"
+    assert "GHOST_HOME" in error["hint"]
 
 
 def test_a_database_that_another_process_locks_is_named_within_the_busy_time(
@@ -115,14 +92,13 @@ def test_a_database_that_another_process_locks_is_named_within_the_busy_time(
 
 
 @pytest.mark.proxy
-@pytest.mark.parametrize("command", ["spawn", "evaporate", "possess --env", "act"])
+@pytest.mark.parametrize("command", ["spawn", "possess --env", "act"])
 def test_a_session_whose_time_is_over_is_sealed_by_the_next_command(
     lone: GhostHome, command: str
 ) -> None:
     dead, alive = spawn(lone, ttl=1), spawn(lone, "demo_api")
     words = {
         "spawn": ["spawn", "--intent", "x"],
-        "evaporate": ["evaporate", "--session-id", alive.sid],
         "possess --env": ["possess", "--env", "--session-id", alive.sid],
         "act": ["act", "--tool", "demo_api", "--action", "echo"],
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -169,6 +169,16 @@ class LiveProxy:
 
     async def _admit(self, sid: str) -> Owned:
         return self.proxy.admit(sid)
+
+
+def until(holds: Callable[[], object]) -> None:
+    """Wait until something holds; bounded by 5 s."""
+    pause = threading.Event()
+    for _ in range(int(WAIT_SECONDS / 0.02)):
+        if holds():
+            return
+        pause.wait(0.02)
+    raise AssertionError("it did not come about")
 
 
 @contextmanager

@@ -71,9 +71,7 @@ def spawn(home: GhostHome, *scopes: str, ttl: int = 120) -> Session:
 
 def block(home: GhostHome, session: Session, *words: str) -> dict[str, str]:
     """Return the environment block of a session: what `possess --env` sets."""
-    done = inside(
-        home, "possess", "--env", "--shell", "json", "--session-id", session.sid, *words
-    )
+    done = inside(home, "possess", "--env", "--shell", "json", "--session-id", session.sid, *words)
     assert done.code == 0, done.err
     values: dict[str, str] = json.loads(done.out)["values"]
     return values
