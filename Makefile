@@ -10,6 +10,7 @@ ARGS ?=
 help:
 	@echo "make demo    run the main job end to end, offline"
 	@echo "make test    run the tests (ARGS=… goes to pytest)"
+	@echo "make setup   only make .venv"
 	@echo "make attack  run the attack tests only"
 	@echo "make check   lint, format, types, import rules"
 	@echo "make fix     format and repair what can be repaired"

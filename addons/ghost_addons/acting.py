@@ -122,12 +122,13 @@ def _retry_after(made: _Try) -> float | None:
 def _document(made: _Try, tool: str, action: str) -> Message:
     ticket = made.ticket
     status = ticket.status or "unknown"
+    ours = made.answer is not None and "x-ghost-reason" in made.answer.headers
     document: Message = {
         "action_id": ticket.action_id,
         "tool": tool,
         "action": action,
         "status": status,
-        "response": _response(made.answer) if made.answer and status != "denied" else None,
+        "response": None if made.answer is None or ours else _response(made.answer),
         "residue_hash": ticket.residue_hash,
         "timestamp": rfc3339(ticket.ts) if ticket.ts else "",
         "attempts": ticket.attempt,
@@ -136,7 +137,7 @@ def _document(made: _Try, tool: str, action: str) -> Message:
         document["http_status"] = made.answer.status
     if ticket.error:
         document["error"] = {"code": ticket.error, "message": ticket.reason}
-    if status == "denied" and made.answer is not None:
+    if ours and made.answer is not None:
         document["error"] = _refusal(made.answer) or document.get("error")
     return document
 

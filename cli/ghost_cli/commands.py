@@ -55,7 +55,7 @@ COMMANDS = (
         "Session",
     ),
     Command("run", "ghost_cli.run:run", "Run a command inside a session of its own", "Session"),
-    Command("session", "ghost_cli.session:app", "List, show and follow sessions", "Session"),
+    Command("session", "ghost_cli.session:app", "List and show sessions", "Session"),
     Command("replay", "ghost_cli.replay:replay", "Show what a session did, verified", "Evidence"),
     Command(
         "residue", "ghost_cli.residue:residue", "Print the signed entries as stored", "Evidence"
@@ -69,7 +69,7 @@ COMMANDS = (
     Command("verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence"),
     Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence"),
     Command(
-        "credential", "ghost_cli.credential:app", "List, add, test and rotate credentials", "Setup"
+        "credential", "ghost_cli.credential:app", "List, add, test and remove credentials", "Setup"
     ),
     Command("ca", "ghost_cli.ca:app", "Show and export the local certificate", "Setup"),
     Command("config", "ghost_cli.config:app", "Write and show the configuration", "Setup"),

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Protocol
 
 
+_BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+
+
 class Clock(Protocol):
     """What the product asks of time; tests hand in their own."""
 
@@ -34,7 +37,7 @@ class SystemClock:
 
     def boottime_us(self) -> int:
         """Microseconds since boot; where CLOCK_BOOTTIME is missing, the monotonic clock."""
-        return time.clock_gettime_ns(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)) // 1000
+        return time.clock_gettime_ns(_BOOT_CLOCK) // 1000
 
     def boot_id(self) -> str:
         """The kernel's random boot id; elsewhere a constant, so that only deadlines count."""

@@ -352,7 +352,7 @@ def _explained(error: Exception, url: URL) -> GhostError:
         return DeniedError(
             f"database {url.database}: the shape of ledger tables cannot be changed, {cause}",
             code="database.guarded",
-            hint="ghost database upgrade",
+            hint="the append-only guard is meant to refuse this",
         )
     return _foreign(url, str(cause))
 
@@ -369,5 +369,5 @@ def _foreign(url: URL, why: str) -> UnavailableError:
     return UnavailableError(
         f"database {url.database}: expected the tables of this ghost, found {why}",
         code="database.schema",
-        hint="ghost database upgrade",
+        hint="use the ghost that made it, or set database.url to a file of its own",
     )

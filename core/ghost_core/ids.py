@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import re
-import secrets
 import time
 
 _SESSION = re.compile(r"gh_[0-9a-f]{32}\Z")
@@ -12,7 +12,7 @@ _SESSION = re.compile(r"gh_[0-9a-f]{32}\Z")
 def uuid7_hex(*, now_ms: int | None = None) -> str:
     """Return 32 hex digits: 48 bits of milliseconds, then version, variant and 74 random bits."""
     stamp = (time.time_ns() // 1_000_000 if now_ms is None else now_ms) & (2**48 - 1)
-    tail = secrets.randbits(74)
+    tail = int.from_bytes(os.urandom(10)) >> 6
     value = stamp << 80 | 0x7 << 76 | (tail >> 62) << 64 | 0b10 << 62 | tail & (2**62 - 1)
     return f"{value:032x}"
 

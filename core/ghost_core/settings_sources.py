@@ -90,6 +90,8 @@ def parse(data: bytes, path: Path) -> Tree:
     except (ValueError, ArithmeticError, RecursionError) as error:
         found = _PLACE.search(str(error))
         place = f", {found.group(1)}" if found else ""
+        if "twice" in str(error):
+            place += ", a table is there a second time"
         # Not chained: the parser's own message may repeat a value.
         raise ConfigError(f"file {str(path)!r}: is no TOML{place}", code="config.syntax") from None
 

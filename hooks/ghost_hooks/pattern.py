@@ -147,11 +147,12 @@ class PathPattern:
         """Tell whether every path of the other matches here.
 
         Wildcards stand for one or more characters, so a wildcard of the other, read as plain text,
-        can only be taken by one of ours.
+        can only be taken by one of ours. A last `/**` of the other also stands for nothing, so ours has to
+        match what is before it.
         """
-        if other.text.endswith(_REST) and not self.text.endswith(_REST):
-            return False
-        return self.match(other.text)
+        if not other.text.endswith(_REST):
+            return self.match(other.text)
+        return self.text.endswith(_REST) and self.match(other.text.removesuffix(_REST) or "/")
 
 
 def _compiled(literals: list[str], rest: str) -> re.Pattern[str]:

@@ -153,7 +153,7 @@ def _check_known(scope: Scope, known: Collection[str] | Mapping[str, Collection[
         raise UsageError(
             f"scope {scope.text!r}: no tool {scope.tool!r}",
             code="scope.unknown",
-            hint=nearest(scope.tool, known) or "ghost tool list",
+            hint=nearest(scope.tool, known) or "the tools of ghost.toml: ghost config show",
         )
     actions = known[scope.tool] if isinstance(known, Mapping) else ()
     pattern = name_glob(scope.action)
@@ -161,5 +161,5 @@ def _check_known(scope: Scope, known: Collection[str] | Mapping[str, Collection[
         raise UsageError(
             f"scope {scope.text!r}: tool {scope.tool!r} has no action {scope.action!r}",
             code="scope.unknown",
-            hint=nearest(scope.action, actions) or f"ghost tool show {scope.tool}",
+            hint=nearest(scope.action, actions) or f"see tools.{scope.tool}.actions: ghost config show",
         )

@@ -131,7 +131,7 @@ class Catalogue:
     def _tool(self, tool: str) -> ToolSettings:
         settings = self.tools.get(tool)
         if settings is None:
-            hint = nearest(tool, self.tools) or "ghost tool list"
+            hint = nearest(tool, self.tools) or "the tools of ghost.toml: ghost config show"
             raise UsageError(f"tool {tool!r}: is not known", code="tool.unknown", hint=hint)
         if not settings.base_url:
             raise UsageError(f"tool {tool!r}: has no base_url", code="tool.no_url")
@@ -149,7 +149,7 @@ class Catalogue:
         raise UsageError(
             f"tool {tool!r}: has no action {action!r}",
             code="tool.unknown",
-            hint=hint or f"ghost tool show {tool}",
+            hint=hint or f"see tools.{tool}.actions: ghost config show",
         )
 
 

@@ -90,7 +90,7 @@ def compare(origin: str, *, known: tuple[int, bytes], found: tuple[int, bytes]) 
         f"log {origin}: expected to contain the remembered head {_shown(known)}, "
         f"found {_shown(found)} in the database",
         code="ledger.rollback",
-        hint="ghost ledger verify",
+        hint="ghost replay --all shows which sessions still verify",
     )
 
 
@@ -104,7 +104,7 @@ def _refuse_fork(known: RememberedHead, head: RememberedHead) -> None:
             f"log {head.origin}: two roots for size {head.size}, "
             f"remembered {known.root.hex()}, found {head.root.hex()}",
             code="ledger.fork",
-            hint="ghost ledger verify",
+            hint="ghost replay --all shows which sessions still verify",
         )
 
 

@@ -113,6 +113,6 @@ def _whole(connection: Connection, state: LogState) -> LogState:
         raise IntegrityError(
             f"log {found.origin}: its head says {found.frontier.size} entries, found {size}",
             code="ledger.head",
-            hint="ghost ledger verify",
+            hint="ghost replay --all shows which sessions still verify",
         )
     return found

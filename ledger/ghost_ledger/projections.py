@@ -1,4 +1,4 @@
-"""Comparing the derived tables with the signed entries: what `ghost ledger verify` looks at.
+"""Comparing the derived tables with the signed entries: what an audit of the whole database looks at.
 
 The entries are read once in log order; everything else in the database is computed from them again
 by the very function that the writer used, and must be equal.

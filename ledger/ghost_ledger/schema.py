@@ -30,5 +30,5 @@ def _check_sqlite_guards(connection: Connection) -> None:
         raise IntegrityError(
             f"table entries: append-only triggers are missing or changed: {', '.join(wrong)}",
             code="ledger.triggers",
-            hint="ghost ledger verify, then restore the database from a backup",
+            hint="ghost replay --all shows what still verifies, then restore the database from a backup",
         )

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ghost_addons import acting
+from ghost_core.errors import UsageError
 from support.certs import Certs
 from support.exchange import Exchange
 from support.home import SECRET
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
-
-from ghost_addons import acting
-from ghost_core.errors import UsageError
 
 ACTIONS = {
     "write": {"method": "POST", "path": "/echo"},
@@ -54,9 +54,7 @@ def test_an_executed_call_is_told_with_its_residue(tools: LiveProxy, up: Upstrea
     assert acting.status_of(document) == 0
 
 
-def test_a_call_outside_the_scope_is_denied_with_its_entry(
-    tools: LiveProxy, up: Upstream
-) -> None:
+def test_a_call_outside_the_scope_is_denied_with_its_entry(tools: LiveProxy, up: Upstream) -> None:
     session = tools.spawn("demo_api:read")
     document = act(tools, session, "write", params={})
     assert document["status"] == "denied"
@@ -168,3 +166,15 @@ def test_any_reply_has_a_form_in_json(
     up.route("/echo", lambda each: each.reply(200, body, [("Content-Type", "image/x")]))
     session = tools.spawn("demo_api")
     assert act(tools, session, "write", params={})["response"] == expected
+
+
+def test_an_answer_that_breaks_off_is_none(tools: LiveProxy, up: Upstream) -> None:
+    def broken(exchange: Exchange) -> None:
+        exchange.start(200, length=2_000_000)
+        exchange.send(b"x")
+        exchange.abort()
+
+    up.route("/echo", broken)
+    document = act(tools, tools.spawn("demo_api"), "write", params={}, attempts=1)
+    assert document["response"] is None
+    assert "http_status" not in document

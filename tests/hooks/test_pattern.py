@@ -167,6 +167,11 @@ def test_a_pattern_that_covers_another_matches_all_its_paths(
         assert outer.match(path)
 
 
+def test_a_rest_covers_no_rest_that_starts_earlier() -> None:
+    assert not PathPattern.parse("/a/*/**").covers(PathPattern.parse("/a/**"))
+    assert PathPattern.parse("/**").covers(PathPattern.parse("/a/**"))
+
+
 def test_a_name_glob_has_stars_only() -> None:
     assert name_glob("Describe*").match("DescribeInstances")
     assert not name_glob("Describe*").match("XDescribe")

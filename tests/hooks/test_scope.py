@@ -87,7 +87,7 @@ def test_an_unknown_tool_is_named_with_the_nearest() -> None:
     assert caught.value.hint == "nearest is stripe"
     with pytest.raises(UsageError) as caught:
         parse_all(["zzz"], list(_KNOWN))
-    assert caught.value.hint == "ghost tool list"
+    assert caught.value.hint == "the tools of ghost.toml: ghost config show"
 
 
 def test_an_unknown_action_is_named_with_the_nearest() -> None:
@@ -96,7 +96,7 @@ def test_an_unknown_action_is_named_with_the_nearest() -> None:
     assert caught.value.hint == "nearest is create"
     with pytest.raises(UsageError) as caught:
         parse_all(["stripe:zzzz"], _KNOWN)
-    assert caught.value.hint == "ghost tool show stripe"
+    assert caught.value.hint == "see tools.stripe.actions: ghost config show"
 
 
 def test_known_names_patterns_methods_and_urls_are_accepted() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     type Steps = tuple[tuple[str, Callable[[Stage], str]], ...]
 
-GO_ON = "ghost run --intent 'my task' --scope github -- your-agent"
+GO_ON = "ghost config init, a credential and a tool in ghost.toml, then: ghost run --scope TOOL -- your-agent"
 
 OPENING: Steps = (("an API", opening.open_api), ("ghost spawn", opening.spawn))
 WORKING: Steps = (

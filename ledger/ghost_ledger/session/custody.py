@@ -241,9 +241,9 @@ def _owned(folder: SessionFolder, lock: int) -> UnavailableError:
 
 def _gone(folder: SessionFolder) -> NotFoundError:
     return NotFoundError(
-        f"session {folder.sid}: its key is not on this machine any more",
+        f"session {folder.sid}: its key is not in {str(folder.root)!r}",
         code="session.key",
-        hint=f"ghost session show {folder.sid}",
+        hint="set XDG_RUNTIME_DIR as it was at the spawn; a key that is gone ends the session",
     )
 
 

@@ -5,6 +5,7 @@ The wall clock is only shown, never asked: setting it neither prolongs nor ends 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from ghost_core.clock import Clock
@@ -29,6 +30,12 @@ def remaining_us(row: Lived, clock: Clock) -> int:
     if row.boot != clock.boot_id():
         return 0
     return max(0, row.deadline - clock.boottime_us())
+
+
+def ender(row: Lived, clock: Clock) -> Callable[[], bool]:
+    """Return what tells, at every call of an agent, whether the session's time is over."""
+    deadline = row.deadline if row.boot == clock.boot_id() else 0
+    return lambda: clock.boottime_us() >= deadline  # no process outlives its boot
 
 
 def expired(row: Lived, clock: Clock) -> bool:

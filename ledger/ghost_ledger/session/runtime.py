@@ -65,9 +65,9 @@ class SessionFolder:
             descriptor = os.open(self.path, FOLDER_FLAGS)
         except FileNotFoundError as error:
             raise NotFoundError(
-                f"session {self.sid}: its key is not on this machine any more",
+                f"session {self.sid}: its key is not in {str(self.root)!r}",
                 code="session.key",
-                hint=f"ghost session show {self.sid}",
+                hint="set XDG_RUNTIME_DIR as it was at the spawn; a key that is gone ends the session",
             ) from error
         except OSError as error:
             raise foreign(self.path, error.strerror or "not a folder") from error
