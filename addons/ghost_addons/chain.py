@@ -7,36 +7,56 @@ addons and eight hooks a call that is a measurable part of it.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from mitmproxy import exceptions, hooks
-from mitmproxy.addonmanager import safecall
+from mitmproxy.addonmanager import AddonManager, safecall
 from mitmproxy.master import Master
 
-type HandlerTable = dict[str, tuple[Callable[..., object], ...]]
+type Handlers = tuple[Callable[..., object], ...]
 
 
-def shorten(master: Master) -> None:
-    """Replace the walk by a table of handlers, made once; addons must all be added before."""
-    manager = master.addons
-    table: HandlerTable = {}
+class Table:
+    """The handlers of each event, looked up once; addons must all be added before."""
 
-    def handlers(name: str) -> tuple[Callable[..., object], ...]:
-        found = table.get(name)
+    def __init__(self, manager: AddonManager) -> None:
+        self._manager = manager
+        self._found: dict[str, Handlers] = {}
+
+    def of(self, name: str) -> Handlers:
+        """Return the handlers of an event, in the order of the addons."""
+        found = self._found.get(name)
         if found is None:
-            attributes = (getattr(addon, name, None) for addon in manager.chain)
-            found = table[name] = tuple(each for each in attributes if callable(each))
+            attributes = (getattr(addon, name, None) for addon in self._manager.chain)
+            found = self._found[name] = tuple(each for each in attributes if callable(each))
         return found
 
-    async def trigger_event(event: hooks.Hook) -> None:
-        arguments = event.args()
-        for handler in handlers(event.name):
-            try:
-                with safecall():
-                    result = handler(*arguments)
-                    if inspect.isawaitable(result):
-                        await result
-            except exceptions.AddonHalt:
-                return
 
-    vars(manager).update(trigger_event=trigger_event, handle_lifecycle=trigger_event)
+def shorten(master: Master) -> Table:
+    """Replace the walk by a table of handlers, and return it."""
+    table = Table(master.addons)
+
+    async def trigger_event(event: hooks.Hook) -> None:
+        await call(table.of(event.name), event.args())
+
+    vars(master.addons).update(trigger_event=trigger_event, handle_lifecycle=trigger_event)
+    return table
+
+
+async def call(handlers: Handlers, arguments: Sequence[object]) -> None:
+    """Run handlers one after the other; one that fails is logged, and the next one runs."""
+    for handler in handlers:
+        try:
+            result = handler(*arguments)
+            if inspect.isawaitable(result):
+                await result
+        except exceptions.AddonHalt:
+            return
+        except Exception as error:  # noqa: BLE001  # as the engine: our own guard lets nothing get here
+            _log(error)
+
+
+def _log(error: Exception) -> None:
+    """Log as the engine logs it."""
+    with safecall():
+        raise error

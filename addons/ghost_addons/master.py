@@ -16,15 +16,16 @@ import tempfile
 from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, override
 
+import structlog
 import uvloop
 from mitmproxy import options
 from mitmproxy.addons import core, disable_h2c, next_layer, proxyserver, tlsconfig
 from mitmproxy.master import Master
 from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import ca, chain, pages, repairs
+from ghost_addons import ca, chain, conductor, joined, pages, repairs, seams
 from ghost_addons.guard import Guard
 from ghost_core.errors import FailedError, UnavailableError
 
@@ -70,13 +71,14 @@ class Engine:
             disable_h2c.DisableH2C(),
             self._server,
             next_layer.NextLayer(),
-            tlsconfig.TlsConfig(),
+            _Certificates(),
             self.guard,
             _Ready(ready),
         )
-        chain.shorten(master)
+        table = chain.shorten(master)
         hosts, port = _free(hosts, port)
         master.options.update(**_settings(hosts, port))
+        _quicken(master, table)
         self.guard.close_client = self.close_client
         self._master = master
         self._running = asyncio.ensure_future(master.run())
@@ -114,8 +116,12 @@ class Engine:
         """Close a client connection and all that hangs on it, at once."""
         assert self._server is not None
         handler = self._server.connections.get(client_id)
-        if handler is not None and handler.client in handler.transports:
-            handler.close_connection(handler.client)
+        if handler is None or handler.client not in handler.transports:
+            return
+        writer = handler.transports[handler.client].writer
+        if writer is not None:
+            writer.close()  # the engine closes later, and would still write the end of a body
+        handler.close_connection(handler.client)
 
     async def stop(self, *, grace_seconds: float) -> None:
         """Stop listening, give open connections the grace, close the rest, end."""
@@ -135,6 +141,31 @@ class Engine:
         if self._running is not None:
             await asyncio.wait({self._running}, timeout=5)
         self.folder.cleanup()
+
+
+def _quicken(master: Master, table: chain.Table) -> None:
+    """Shorten what the engine does for every call, as far as it is the engine that we know."""
+    joined.install()
+    left = seams.install()
+    seams.freeze(master.options)
+    if not conductor.install(table):
+        left += ("ConnectionHandler",)
+    if left:
+        structlog.get_logger(__name__).warning("engine.unknown", parts=list(left))
+
+
+class _Certificates(tlsconfig.TlsConfig):
+    """The engine's certificates; every call asks for the path of the revocation list, which is fixed."""
+
+    name = "tlsconfig"
+    _path = ""
+
+    @override
+    def crl_path(self) -> str:
+        """Return the path, worked out once."""
+        if not self._path:
+            self._path = str(super().crl_path())
+        return self._path
 
 
 class _Ready:
