@@ -38,9 +38,7 @@ class Refusals:
         self._repeats: dict[Key, _Repeats] = {}
         self._writing: set[asyncio.Task[None]] = set()
 
-    async def enter(
-        self, attempt: Attempt, refusal: Refusal, keeping: Keeping
-    ) -> Receipt | None:
+    async def enter(self, attempt: Attempt, refusal: Refusal, keeping: Keeping) -> Receipt | None:
         """Make the refusal durable; an equal one within the window is counted and returns None.
 
         Raises UnavailableError where the ledger cannot be written.
@@ -52,7 +50,7 @@ class Refusals:
             self._repeats[key].count += 1
             return None
         draft = denied(attempt, refusal, keeping)
-        (receipt,) = await asyncio.wrap_future(self._recorder.submit(draft))
+        (receipt,) = await self._recorder.enter(draft)
         if key not in self._repeats:
             timer = asyncio.get_running_loop().call_later(self._window_seconds, self._close, key)
             self._repeats[key] = _Repeats(attempt, refusal, keeping, timer)
@@ -80,10 +78,12 @@ class Refusals:
         attempt = replace(repeats.attempt, id=ids.action_id())
         draft = denied(attempt, repeats.refusal, repeats.keeping, count=repeats.count)
         try:
-            await asyncio.wrap_future(self._recorder.submit(draft))
+            await self._recorder.enter(draft)
         except GhostError as error:
             # The refusal itself is entered; what is lost is the number of its repetitions.
-            structlog.get_logger(__name__).error("refusals.uncounted", sid=attempt.sid, code=error.code)
+            structlog.get_logger(__name__).error(
+                "refusals.uncounted", sid=attempt.sid, code=error.code
+            )
 
 
 def _key(attempt: Attempt, refusal: Refusal) -> Key:

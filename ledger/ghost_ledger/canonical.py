@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from ghost_core.errors import IntegrityError
@@ -35,7 +36,7 @@ def encode(value: Mapping[str, Value], *, limit: int = BODY_LIMIT) -> bytes:
         IntegrityError: a value outside the grammar (code `ledger.grammar`).
     """
     plain = dict(value)
-    _check(plain, _DEPTH)
+    _check((plain,), _DEPTH)
     try:
         data = _ENCODER.encode(plain).encode("utf-8")
     except UnicodeEncodeError as error:
@@ -64,34 +65,39 @@ def decode(data: bytes, *, limit: int = BODY_LIMIT) -> dict[str, Value]:
     return value
 
 
-def _check(value: object, depth: int) -> None:
-    """Walk a value; exact types only, because a subclass may encode as something else."""
-    kind = type(value)
-    if kind is int:
-        _check_integer(value)
-    elif kind is dict or kind is list:
-        if depth == 0:
-            raise _refusal(f"nested deeper than {_DEPTH}")
-        for item in _members(value):
-            _check(item, depth - 1)
-    elif kind is not str and kind is not bool:
-        raise _refusal(f"a value of type {kind.__name__}")
+def _check(values: Iterable[object], depth: int) -> None:
+    """Walk values; exact types only, because a subclass may encode as something else."""
+    for value in values:
+        kind = type(value)
+        if kind is str or kind is bool:
+            continue
+        if isinstance(value, int) and kind is int:
+            if not -_INTEGER <= value <= _INTEGER:
+                raise _refusal("integer outside ±(2^53-1)")
+        elif isinstance(value, dict) and kind is dict:
+            _check_names(value, depth)
+            _check(value.values(), depth - 1)
+        elif isinstance(value, list) and kind is list:
+            if depth == 0:
+                raise _refusal(f"nested deeper than {_DEPTH}")
+            _check(value, depth - 1)
+        else:
+            raise _refusal(f"a value of type {kind.__name__}")
 
 
-def _check_integer(value: object) -> None:
-    if not isinstance(value, int) or not -_INTEGER <= value <= _INTEGER:
-        raise _refusal("integer outside ±(2^53-1)")
-
-
-def _members(value: object) -> Iterable[object]:
-    """Return what a container holds, after a look at the names of an object."""
-    if isinstance(value, list):
-        return value
-    names: dict[object, object] = value if isinstance(value, dict) else {}
-    for name in names:
-        if type(name) is not str or _NAME.match(name) is None:
+def _check_names(value: Mapping[object, object], depth: int) -> None:
+    if depth == 0:
+        raise _refusal(f"nested deeper than {_DEPTH}")
+    for name in value:
+        if type(name) is not str or not _is_name(name):
             raise _refusal("a name does not match [a-z][a-z0-9_]{0,31}")
-    return names.values()
+
+
+@lru_cache(
+    maxsize=1024
+)  # the names of our entries are few; those of a hostile text push each other out
+def _is_name(name: str) -> bool:
+    return _NAME.match(name) is not None
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -31,6 +31,9 @@ __all__ = [
 ]
 
 FIRST_PREV = "0" * 64
+_NAMES = {
+    name: frozenset(field.name for field in kind.fields) for name, kind in ENTRY_TYPES.items()
+}
 LEAF_LIMIT = 65_535  # the two length bytes of C2SP tlog-tiles
 
 
@@ -74,10 +77,11 @@ def build(
     Raises:
         IntegrityError: the type is not registered, or a field is unknown, missing or wrong.
     """
-    if type_ not in ENTRY_TYPES:
+    kind = ENTRY_TYPES.get(type_)
+    if kind is None:
         raise _broken(f"type {type_} is not registered")
     common: dict[str, Value] = {
-        "v": ENTRY_TYPES[type_].version,
+        "v": kind.version,
         "type": type_,
         "log": log,
         "sid": sid,
@@ -87,11 +91,10 @@ def build(
         "id": id_,
     }
     _check_common(common)
-    known = {field.name for field in ENTRY_TYPES[type_].fields}
-    for name in fields:
-        if name not in known:
-            raise _broken(f"{type_}: no field {name}")
-    _check_fields(ENTRY_TYPES[type_], fields)
+    unknown = fields.keys() - _NAMES[type_]
+    if unknown:
+        raise _broken(f"{type_}: no field {min(unknown)}")
+    _check_fields(kind, fields)
     return canonical.encode({**fields, **common})
 
 
@@ -141,7 +144,7 @@ def check_content(entry: Entry) -> None:
     type_ = ENTRY_TYPES.get(entry.type)
     if type_ is None or entry.v != type_.version:
         raise _unreadable(f"{entry.type} of version {entry.v} is unknown")
-    unknown = entry.fields.keys() - {field.name for field in type_.fields}
+    unknown = entry.fields.keys() - _NAMES[entry.type]
     if unknown:
         raise _unreadable(f"{entry.type} with a field {min(unknown)} is unknown")
     _check_fields(type_, entry.fields)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -62,10 +62,15 @@ class Pattern:
     """A string that matches a regular expression as a whole."""
 
     expression: str
+    _match: Callable[[str], object] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Compile the expression once: every entry is checked by it."""
+        object.__setattr__(self, "_match", re.compile(self.expression).fullmatch)
 
     def fits(self, value: object) -> bool:
         """Tell whether it is a string of this form."""
-        return isinstance(value, str) and re.fullmatch(self.expression, value) is not None
+        return isinstance(value, str) and self._match(value) is not None
 
     def schema(self) -> dict[str, Value]:
         """Return type and anchored pattern."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
@@ -28,7 +29,7 @@ from ghost_ledger.writer import Writer
 
 __all__ = ["Draft", "Payload", "PayloadPolicy", "Receipt", "Recorder", "SealReceipt"]
 
-LINGER_US = 1000  # a third of what one synced commit costs
+LINGER_US = 2000  # about what a synced commit costs
 
 type PayloadPolicy = Literal["full", "headers", "none"]
 
@@ -135,6 +136,10 @@ class Recorder:
     def submit(self, *drafts: Draft) -> Future[tuple[Receipt, ...]]:
         """Queue drafts that are committed together or not at all; see `append` for the errors."""
         return self._writer.submit(lambda batch: batch.append(drafts), weight=len(drafts))
+
+    def enter(self, *drafts: Draft) -> asyncio.Future[tuple[Receipt, ...]]:
+        """Queue drafts as `submit` does, for a coroutine of the running loop to await."""
+        return self._writer.enter(lambda batch: batch.append(drafts), weight=len(drafts))
 
     def append(self, *drafts: Draft) -> tuple[Receipt, ...]:
         """Append drafts together and wait for the commit.

@@ -38,8 +38,12 @@ _INDEX = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # so that it is S
 @lru_cache(maxsize=64)  # the entries of a batch share their time
 def time_text(microseconds: int) -> str:
     """Return an instant as SQLite holds it: RFC 3339 with six digits, so text order is time order."""
-    instant = datetime.fromtimestamp(microseconds // 1_000_000, UTC)
-    return f"{instant:%Y-%m-%dT%H:%M:%S}.{microseconds % 1_000_000:06d}Z"
+    return f"{_second_text(microseconds // 1_000_000)}.{microseconds % 1_000_000:06d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second_text(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 class UtcTime(TypeDecorator[datetime]):

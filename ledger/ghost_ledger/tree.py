@@ -72,11 +72,21 @@ class Frontier:
 
     def append(self, leaf: bytes) -> Frontier:
         """Return the frontier after one more leaf hash."""
+        if len(leaf) != HASH_BYTES or self.size + 1 >= SIZE_LIMIT:
+            raise _broken(f"a leaf of {len(leaf)} bytes after {self.size}")
         hashes, merged, size = list(self.hashes), leaf, self.size
         while size & 1:
             merged = node_hash(hashes.pop(), merged)
             size >>= 1
-        return Frontier(self.size + 1, (*hashes, merged))
+        return Frontier._of(self.size + 1, (*hashes, merged))
+
+    @classmethod
+    def _of(cls, size: int, hashes: tuple[bytes, ...]) -> Frontier:
+        """Build one whose hashes are known to fit its size, without the check."""
+        made = object.__new__(cls)
+        object.__setattr__(made, "size", size)
+        object.__setattr__(made, "hashes", hashes)
+        return made
 
     def root(self) -> bytes:
         """Return the root of the whole tree."""

@@ -1,18 +1,20 @@
 """The one writer thread of a process: a queue in front, group commit behind.
 
-A batch closes at 256 drafts, when the queue is empty, or, while several callers are at work, when as many
-calls are there as last time or the linger is over. A lone caller never waits. The futures resolve after the
-commit; if the commit fails, every one of them fails and no chain has moved.
+A batch closes at 256 drafts or when the queue is empty; while several callers are at work, it first lets the
+linger pass, so that they come together. A lone caller never waits. The futures resolve after the commit; if
+the commit fails, every one of them fails and no chain has moved.
 """
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import queue
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
@@ -36,11 +38,20 @@ type Receipts = tuple[Receipt, ...]
 type _Outcome = Receipts | Exception
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Call:
+    """Work for a batch, and who waits for it: a thread, or a coroutine of `loop`."""
+
     work: Work
     weight: int
-    future: Future[Receipts] = field(default_factory=Future)
+    future: Future[Receipts] | asyncio.Future[Receipts]
+    loop: asyncio.AbstractEventLoop | None = None
+
+    def starts(self) -> bool:
+        """Tell whether somebody still waits."""
+        if isinstance(self.future, Future):
+            return self.future.set_running_or_notify_cancel()
+        return not self.future.cancelled()
 
 
 class Writer:
@@ -68,7 +79,7 @@ class Writer:
         self._ends: dict[str, ChainEnd] = {}
         self._queue: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
-        self._expected = 1
+        self._company = False
         self._closed = False
         self._thread = threading.Thread(target=self._run, name="ghost-writer", daemon=True)
         self._thread.start()
@@ -97,12 +108,25 @@ class Writer:
         Raises:
             UnavailableError: code `ledger.closed`.
         """
-        call = _Call(work, weight)
+        future: Future[Receipts] = Future()
+        self._put(_Call(work, weight, future))
+        return future
+
+    def enter(self, work: Work, *, weight: int) -> asyncio.Future[Receipts]:
+        """Queue a call as `submit` does, for a coroutine of the running loop to await.
+
+        A batch wakes the loop once, however many of its coroutines wait.
+        """
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Receipts] = loop.create_future()
+        self._put(_Call(work, weight, future, loop))
+        return future
+
+    def _put(self, call: _Call) -> None:
         with self._gate:
             if self._closed:
                 raise _closed()
             self._queue.put(call)
-        return call.future
 
     def close(self) -> None:
         """Finish what is queued and end the thread; may be called twice."""
@@ -123,24 +147,22 @@ class Writer:
 
     def _gather(self) -> list[_Call] | None:
         """Wait for a call, then take along what is there; None at the end."""
+        company = self._company or not self._queue.empty()
         first = self._queue.get()
         if first is None:
             return None
+        if company:
+            time.sleep(self._linger_seconds)
         calls, weight = [first], first.weight
-        deadline = time.monotonic() + self._linger_seconds
-        while weight < BATCH_LIMIT:
-            call = self._next(deadline if len(calls) < self._expected else 0)
-            if call is None:
-                break
+        while weight < BATCH_LIMIT and (call := self._next()) is not None:
             calls.append(call)
             weight += call.weight
-        self._expected = len(calls)
-        return [call for call in calls if call.future.set_running_or_notify_cancel()]
+        self._company = len(calls) > 1
+        return [call for call in calls if call.starts()]
 
-    def _next(self, deadline: float) -> _Call | None:
+    def _next(self) -> _Call | None:
         try:
-            wait = deadline - time.monotonic() if deadline else 0
-            call = self._queue.get(timeout=wait) if wait > 0 else self._queue.get_nowait()
+            call = self._queue.get_nowait()
         except queue.Empty:
             return None
         if call is None:
@@ -149,11 +171,19 @@ class Writer:
 
     def _resolve(self, calls: list[_Call]) -> None:
         outcomes = self._attempt(calls) if calls else []
+        told: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Receipts], _Outcome]]] = {}
         for call, outcome in zip(calls, outcomes, strict=True):
-            if isinstance(outcome, Exception):
+            if call.loop is not None and not isinstance(call.future, Future):
+                told.setdefault(call.loop, []).append((call.future, outcome))
+            elif isinstance(outcome, Exception):
                 call.future.set_exception(outcome)
             else:
                 call.future.set_result(outcome)
+        for loop, pairs in told.items():
+            with contextlib.suppress(
+                RuntimeError
+            ):  # the loop is closed, nobody waits there any more
+                loop.call_soon_threadsafe(_tell, pairs)
 
     def _attempt(self, calls: list[_Call]) -> list[_Outcome]:
         """Commit the calls together; if one of them breaks a constraint, each on its own."""
@@ -215,8 +245,28 @@ class Writer:
                 call = self._queue.get_nowait()
             except queue.Empty:
                 return
-            if call is not None and call.future.set_running_or_notify_cancel():
-                call.future.set_exception(_closed())
+            if call is not None and call.starts():
+                _refuse(call)
+
+
+def _tell(pairs: list[tuple[asyncio.Future[Receipts], _Outcome]]) -> None:
+    """Resolve the futures of a batch, in their own loop."""
+    for future, outcome in pairs:
+        if future.done():  # its coroutine was cancelled
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
+
+def _refuse(call: _Call) -> None:
+    if isinstance(call.future, Future):
+        call.future.set_exception(_closed())
+    elif call.loop is not None:
+        with contextlib.suppress(RuntimeError):  # as above
+            pairs: list[tuple[asyncio.Future[Receipts], _Outcome]] = [(call.future, _closed())]
+            call.loop.call_soon_threadsafe(_tell, pairs)
 
 
 def _check_moved(known: LogState, found: LogState) -> None:
@@ -228,7 +278,7 @@ def _check_moved(known: LogState, found: LogState) -> None:
             f"log {known.origin}: expected to continue size {sizes[0]} root {roots[0]}, "
             f"found size {sizes[1]} root {roots[1]}",
             code="ledger.rollback",
-            hint="ghost ledger verify",
+            hint="ghost replay --all shows which sessions still verify",
         )
 
 

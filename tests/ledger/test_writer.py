@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -31,11 +32,49 @@ def test_calls_that_wait_share_one_commit(tmp_path: Path, recorder: Recorder):
     assert len(set(stamps)) <= 2
 
 
-def test_a_linger_collects_calls_of_a_while(tmp_path: Path):
+def test_where_several_call_a_linger_collects_calls_of_a_while(tmp_path: Path):
     with open_recorder(tmp_path, linger_us=200_000) as recorder:
         owned = spawned(recorder)
+        with raw(tmp_path) as other:
+            other.execute("BEGIN IMMEDIATE")
+            first, _ = (recorder.submit(intent(owned.sid)) for _ in range(2))
+            other.execute("ROLLBACK")
+        first.result(5)
         calls = [recorder.submit(intent(owned.sid)) for _ in range(10)]
         assert len({each.result(5)[0].ts for each in calls}) == 1
+
+
+def test_coroutines_wait_for_their_entries(recorder: Recorder):
+    owned = spawned(recorder)
+
+    async def enter() -> list[int]:
+        calls = [recorder.enter(intent(owned.sid)) for _ in range(3)]
+        return [(await call)[0].seq for call in calls]
+
+    assert asyncio.run(enter()) == [1, 2, 3]
+
+
+def test_a_coroutine_gets_the_error_of_its_own_call(recorder: Recorder):
+    owned = spawned(recorder)
+
+    async def enter() -> list[object]:
+        calls = [recorder.enter(intent(sid)) for sid in (owned.sid, "gh_" + "0" * 32)]
+        return await asyncio.gather(*calls, return_exceptions=True)
+
+    right, wrong = asyncio.run(enter())
+    assert isinstance(right, tuple)
+    assert isinstance(wrong, NotFoundError)
+
+
+def test_a_cancelled_coroutine_does_not_disturb_the_others(recorder: Recorder):
+    owned = spawned(recorder)
+
+    async def enter() -> int:
+        first, second = (recorder.enter(intent(owned.sid)) for _ in range(2))
+        first.cancel()
+        return len(await second)
+
+    assert asyncio.run(enter()) == 1
 
 
 @pytest.mark.parametrize("change", ["size = size - 1", "frontier = X", "last_ts = 0, vkey = 'x'"])
