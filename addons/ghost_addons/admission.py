@@ -63,21 +63,22 @@ def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
     if scheme != tunnel.scheme:
         raise DeniedError("the tunnel was opened for TLS", code="target.mismatch")
     # In HTTP/1.1 the engine clears the authority; HTTP/2 carries it as `:authority`.
-    names = authority.names_in(request.authority, request.headers.get_all("host"))
+    hosts = request.headers.get_all("host")
+    names = authority.names_in(request.authority, hosts)
     place = (tunnel.host, tunnel.port)
     authority.agree(place, scheme=scheme, sni=flow.client_conn.sni, names=names)
     target = Target.at(scheme, tunnel.host, tunnel.port, request.path)
-    _write_names(request, target)
+    _write_names(request, target, hosts)
     return target
 
 
-def _write_names(request: http.Request, target: Target) -> None:
+def _write_names(request: http.Request, target: Target, hosts: list[str]) -> None:
     """Put the judged spelling of host and path into the request that will be sent."""
     request.path = target.path_and_query
     if request.authority:
         request.headers.pop("host", None)
         request.data.authority = target.authority.encode()
-    else:
+    elif hosts != [target.authority]:
         request.headers["host"] = target.authority
 
 
@@ -262,7 +263,7 @@ async def _intend(  # noqa: PLR0913  # the parts of one entry
         keeping=keeping_of(action),
     )
     try:
-        (action.intent,) = await asyncio.wrap_future(services.recorder.submit(draft))
+        (action.intent,) = await services.recorder.enter(draft)
     except GhostError as error:
         action.session.calls.pop(action.id, None)
         raise Refused(refusal_of(error), attempt_of(action)) from error

@@ -7,6 +7,7 @@ each of them alone can be pointed elsewhere.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from ghost_core.errors import DeniedError
 from ghost_hooks.host import is_address
@@ -26,6 +27,11 @@ def agree(place: Place, *, scheme: str, sni: str | None, names: Sequence[str]) -
 
     Raises DeniedError `target.mismatch` (answered 421, RFC 9110 §15.5.20) or `target.host` (400).
     """
+    _agree(place, scheme, sni, tuple(names))
+
+
+@lru_cache(maxsize=256)  # a connection repeats itself; what does not agree raises, and is not kept
+def _agree(place: Place, scheme: str, sni: str | None, names: tuple[str, ...]) -> None:
     if not names:
         raise DeniedError("the request names no host", code="target.host")
     for name in names:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from mitmproxy import http
@@ -141,7 +140,7 @@ async def settle(
             action, status=status, ended=ended, keeping=keeping_of(action), post=post, error=error
         )
         try:
-            (receipt,) = await asyncio.wrap_future(services.recorder.submit(draft))
+            (receipt,) = await services.recorder.enter(draft)
         except BaseException:
             action.settled = False
             raise

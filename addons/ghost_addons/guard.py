@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
 from mitmproxy import connection, http, tcp, udp
+from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
 
 from ghost_addons import admission, delivery, stream, tunnels, websocket
@@ -28,6 +30,7 @@ from ghost_core import ids
 from ghost_core.errors import GhostError
 
 ACTION = "ghost.action"
+CLOSES = "ghost.closes"
 
 type Handler = Callable[["Guard", http.HTTPFlow], Awaitable[None]]
 
@@ -90,9 +93,13 @@ class Guard:
 
     def server_connect(self, data: server_hooks.ServerConnectionHookData) -> None:
         """Let the engine dial only what was judged, and only while an admitted call needs it."""
-        peer = self._peers.get(data.client.id)
-        if peer is None or not peer.admitted or data.server.address not in peer.dialable:
-            data.server.error = "ghost: no admitted call for this address"
+        data.server.error = "ghost: no admitted call for this address"  # stands if we fail
+        if self._may_dial(data.client.id, data.server.address):
+            data.server.error = None
+
+    def _may_dial(self, client_id: str, address: tuple[str, int] | None) -> bool:
+        peer = self._peers.get(client_id)
+        return peer is not None and bool(peer.admitted) and address in peer.dialable
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -104,6 +111,7 @@ class Guard:
         tunnel = await self._tunnel(flow)
         action = admission.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
+        flow.metadata[CLOSES] = _asks_to_close(flow.request)
         if not admission.holds_body(action, flow.request):
             await self._admit(flow, action, body=None)
             flow.request.stream = stream.hashing(action)
@@ -138,7 +146,9 @@ class Guard:
     async def responseheaders(self, flow: http.HTTPFlow) -> None:
         """Clean the headers; decide whether the body is held or relayed."""
         action = self._admitted(flow)
-        if action is not None:
+        if action is not None and flow.response is not None:
+            if flow.metadata.get(CLOSES):
+                flow.response.headers["connection"] = "close"
             client = flow.client_conn.id
             delivery.open_reply(
                 self.services, action, flow, on_error=lambda _: self.close_client(client)
@@ -241,7 +251,11 @@ class Guard:
     # -- who is it -----------------------------------------------------------------------------------
 
     def _peer(self, flow: http.HTTPFlow) -> Peer:
-        return self._peers.setdefault(flow.client_conn.id, Peer())
+        client = flow.client_conn.id
+        peer = self._peers.get(client)
+        if peer is None:
+            peer = self._peers[client] = Peer()
+        return peer
 
     def _admitted(self, flow: http.HTTPFlow) -> Action | None:
         action = flow.metadata.get(ACTION)
@@ -282,14 +296,18 @@ _MALFORMED = Refusal(
 )
 
 
+def _asks_to_close(request: http.Request) -> bool:
+    """Tell whether the client wants the connection to end (RFC 9112 §9.6); the line itself is stripped."""
+    older = request.is_http10 or request.is_http11
+    return older and http1.connection_close(request.http_version, request.headers)
+
+
 def _place(error: BaseException) -> str:
     """Return file and line where it was raised; never its text, which may repeat what was sent."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return ""
-    return f"{Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    place = ""
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        place = f"{Path(frame.f_code.co_filename).name}:{line}"
+    return place
 
 
 def _failure(code: str) -> Refusal:

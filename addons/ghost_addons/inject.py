@@ -7,7 +7,7 @@ the wire holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from mitmproxy import http
 
@@ -56,7 +56,6 @@ def put(request: http.Request, head: Head) -> None:
     request.path = head.path
 
 
-def masked(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the headers as a record may hold them: the client's own credentials are named, not kept."""
-    for name, value in headers:
-        yield name, WITHHELD if folded(name) in _MASKED else value
+def masked(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:
+    """Return the headers as a record may hold them: the client's own credentials are named, not kept."""
+    return [(name, WITHHELD if folded(name) in _MASKED else value) for name, value in headers]

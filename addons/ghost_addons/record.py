@@ -77,7 +77,7 @@ def intent(
         "params": params,
         "forwarded": forwarded,
         "body": action.body_mode,
-        "policy": action.governance.policy.hash,
+        "policy": action.decision.policy or action.governance.policy.hash,
         "verdicts": entries_of(action.verdicts),
     }
     if action.body_mode != "streamed":

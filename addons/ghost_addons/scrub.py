@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from mitmproxy import http
 
@@ -27,12 +28,15 @@ def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -
 
     `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy.
     """
-    fields = [line for line in response.headers.fields if line[0].lower() not in _HOP_BY_HOP]
+    lines = response.headers.fields
+    fields = [line for line in lines if line[0].lower() not in _HOP_BY_HOP]
     # One search over all of them; a secret in a reply's header is rare.
-    joined = b"\n".join([response.data.reason, *(value for _, value in fields)])
+    joined = b"\n".join([response.data.reason, *[value for _, value in fields]])
     if scrubber.holds(joined) or _may_hold_token(action, joined):
         fields = [(name, _clean(action, value, scrubber)) for name, value in fields]
         response.data.reason = _clean(action, response.data.reason, scrubber)
+    elif len(fields) == len(lines):
+        return
     response.headers = http.Headers(fields)
 
 
@@ -80,14 +84,19 @@ def open_body(
         return
     coding = response.headers.get("content-encoding", "").encode("latin-1")
     try:
-        limits = Limits(piece_bytes=limit)
-        action.scrub = ReplyScrubber(scrubber, coding or None, limits)
+        action.scrub = ReplyScrubber(scrubber, coding or None, _limits(limit))
     except FailedError:
         if mode != "mark":
             raise
         action.flags.append("uninspected")
         return
-    response.headers.pop("content-encoding", None)
+    if coding:
+        del response.headers["content-encoding"]
+
+
+@lru_cache(maxsize=8)
+def _limits(piece_bytes: int) -> Limits:
+    return Limits(piece_bytes=piece_bytes)
 
 
 def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
@@ -95,15 +104,23 @@ def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
     raw = response.raw_content or b""
     clean = raw
     if action.scrub is not None and raw:
-        clean = action.scrub.feed(raw) + action.scrub.finish()
+        clean = action.scrub.whole(raw)
         action.scrubbed += action.scrub.count
         clean = hide_token(action, clean)
     if raw:
         response.raw_content = clean
-        response.headers.pop("transfer-encoding", None)
-        response.headers["content-length"] = str(len(clean))
+        _frame(response, len(clean))
     commit_head(action, response)
     _account(action, clean, excerpt)
+
+
+def _frame(response: http.Response, size: int) -> None:
+    """Say how long the body is now, if the head does not."""
+    headers = response.headers
+    if "transfer-encoding" in headers:
+        del headers["transfer-encoding"]
+    if headers.get_all("content-length") != [str(size)]:
+        headers["content-length"] = str(size)
 
 
 def commit_head(action: Action, response: http.Response) -> None:

@@ -136,7 +136,7 @@ class Sessions:
             scopes=tuple(row.scopes),
             custody=custody,
             expires_at_us=row.expires_at,
-            ends=lambda: lifetime.expired(row, self._clock),
+            ends=lifetime.ender(row, self._clock),
             parent=row.parent or "",
             spawned_at_us=int(row.spawned_at.timestamp() * 1_000_000),
             tally=Tally.load(custody.folder.path),
@@ -220,5 +220,3 @@ def _credentials_of(header: bytes) -> tuple[str, bytes]:
     if not is_session_id(named):
         raise DeniedError("the proxy user is not a session id", code="session.unknown")
     return named, password
-
-

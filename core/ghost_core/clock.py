@@ -8,7 +8,6 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-
 _BOOT_CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 

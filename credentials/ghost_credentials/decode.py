@@ -10,6 +10,7 @@ import sys
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, Protocol
 
@@ -243,7 +244,9 @@ _ENGINES: Mapping[bytes, Callable[[bytes], Engine]] = MappingProxyType(
 def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Decoder | None:
     """Return what undoes a `Content-Encoding`; None for an unknown coding, or two of them."""
     limits = limits or Limits()
-    codings = [each.strip().lower() for each in (content_encoding or b"").split(b",")]
+    if not content_encoding:
+        return Identity(limits)
+    codings = [each.strip().lower() for each in content_encoding.split(b",")]
     codings = [each for each in codings if each not in {b"", b"identity"}]
     if not codings:
         return Identity(limits)
@@ -253,6 +256,7 @@ def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Dec
     return Expander(make, limits, first_bytes=2 if make is _deflate else 1)
 
 
+@lru_cache(maxsize=256)
 def supported_accept_encoding(value: bytes) -> bytes:
     """Return what of a client's `Accept-Encoding` may go upstream: the codings we can undo, weights kept.
 

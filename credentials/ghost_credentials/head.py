@@ -32,10 +32,17 @@ class Head:
     def with_header(self, name: str | bytes, value: bytes) -> Head:
         """Return the head with exactly one line of this name, lower case, where the first one stood."""
         wanted = _lower(name)
-        names = [found.lower() for found, _ in self.headers]
-        place = names.index(wanted) if wanted in names else len(names)
-        kept = self.without(wanted).headers
-        return replace(self, headers=(*kept[:place], (wanted, value), *kept[place:]))
+        kept: list[tuple[bytes, bytes]] = []
+        missing = True
+        for line in self.headers:
+            if line[0].lower() != wanted:
+                kept.append(line)
+            elif missing:
+                kept.append((wanted, value))
+                missing = False
+        if missing:
+            kept.append((wanted, value))
+        return Head(self.method, self.path, tuple(kept))
 
     def with_path(self, path: str) -> Head:
         """Return the head for another path and query."""

@@ -108,6 +108,7 @@ class SecretSource:
         self._commands = Commands(clock or SystemClock(), timeout_seconds=command_seconds)
         self._vault: Vault | None = None
         self._files: dict[str, tuple[Mark, SecretBytes]] = {}
+        self._paths: dict[str, str] = {}  # by the place of a reference: there are as many as credentials
 
     def resolve(self, reference: Reference) -> SecretBytes:
         """Return the secret as it is now, without one trailing newline.
@@ -131,7 +132,7 @@ class SecretSource:
 
         What was written in the last moment may be written again within one time stamp, so it is not kept.
         """
-        path = str(expand(reference.place, base=self._home))
+        path = self._path(reference.place)
         try:
             found = os.stat(path)
         except OSError:
@@ -146,6 +147,12 @@ class SecretSource:
         if settled:
             self._files[path] = (mark, secret)
         return secret
+
+    def _path(self, place: str) -> str:
+        found = self._paths.get(place)
+        if found is None:
+            found = self._paths[place] = str(expand(place, base=self._home))
+        return found
 
     def _read(self, reference: Reference) -> SecretBytes:
         match reference.scheme:

@@ -34,6 +34,12 @@ class ReplyScrubber:
         """Take a piece; raises as `Decoder.feed` does."""
         return self._stream.feed(self._decoder.feed(data))
 
+    def whole(self, data: bytes) -> bytes:
+        """Take a body that is here as a whole, instead of `feed` and `finish`; raises as both do."""
+        plain = self._decoder.feed(data)
+        plain += self._decoder.finish()
+        return self._stream.whole(plain)
+
     def finish(self) -> bytes:
         """Return the rest, at the end of the body; raises as `Decoder.finish` does."""
         return self._stream.feed(self._decoder.finish()) + self._stream.finish()

@@ -52,7 +52,10 @@ class Scrubber:
     def holds(self, data: bytes) -> bool:
         """Tell whether the text holds any form of a secret."""
         # one search per form skips by its length and is ten times faster than the alternation
-        return any(needle in data for needle in self._needles)
+        for needle in self._needles:  # noqa: SIM110  # a generator would cost as much as the searches
+            if needle in data:
+                return True
+        return False
 
     def clean(self, data: bytes) -> Cleaned:
         """Replace every form of a secret by the mark, leftmost and longest first."""
@@ -122,6 +125,12 @@ class StreamScrubber:
         """Take a piece and return what may go on; an end that could begin a secret waits."""
         found = self._scrubber.split(self._held + chunk)
         self._held = found.held
+        self.count += found.hits
+        return found.data
+
+    def whole(self, data: bytes) -> bytes:
+        """Take a text that is here as a whole, instead of `feed` and `finish`."""
+        found = self._scrubber.clean(data)
         self.count += found.hits
         return found.data
 

@@ -7,7 +7,8 @@ body by it and drops it for HTTP/2; `te: trailers` stays, because gRPC needs it 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 
 from ghost_credentials.grammar import folded
 from ghost_credentials.head import Head
@@ -56,7 +57,9 @@ HOP_BY_HOP: tuple[bytes, ...] = (
 
 # what Connection may name without effect: without these the message would be another one
 _ESSENTIAL = frozenset((b"host", b"content-length", b"transfer-encoding", b"content-type", b"te"))
-_ALWAYS = frozenset(CLIENT_CREDENTIAL_HEADERS + HOP_BY_HOP)
+_CREDENTIALS = frozenset(CLIENT_CREDENTIAL_HEADERS)
+_ALWAYS = _CREDENTIALS | frozenset(HOP_BY_HOP)
+_CONNECTION = frozenset((b"connection", b"proxy-connection"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +92,32 @@ def inspect(head: Head, *, websocket: bool = False, placeholder: bytes | None = 
             removed.append(name.lower())
     if websocket and b"websocket" in _tokens(head, b"upgrade"):
         kept += [(b"connection", b"upgrade"), (b"upgrade", b"websocket")]
-    names = dict.fromkeys(name.decode("latin-1") for name in removed)
-    return Stripped(replace(head, headers=tuple(kept)), tuple(names))
+    names = dict.fromkeys([name.decode("latin-1") for name in removed])
+    return Stripped(Head(head.method, head.path, tuple(kept)), tuple(names))
 
 
 def _passes(
     name: bytes, value: bytes, *, named: frozenset[bytes], placeholder: bytes | None
 ) -> bool:
     plain = folded(name)
+    if _is_ordinary(plain):
+        return plain not in named
     if plain == b"te":
         return value.strip().lower() == b"trailers"
-    if plain in CLIENT_CREDENTIAL_HEADERS and not plain.startswith(b"proxy-"):
+    if plain in _CREDENTIALS and not plain.startswith(b"proxy-"):
         return placeholder is not None and plain not in named and occurs_in(value, placeholder)
-    return not (plain in _ALWAYS or plain in named or plain.startswith(b"proxy-"))
+    return False
+
+
+@lru_cache(maxsize=1024)
+def _is_ordinary(plain: bytes) -> bool:
+    """Tell whether a header may pass unless Connection names it."""
+    return not (plain in _ALWAYS or plain.startswith(b"proxy-"))
 
 
 def _named_by_connection(head: Head) -> frozenset[bytes]:
+    if all(name.lower() not in _CONNECTION for name, _ in head.headers):
+        return frozenset()
     tokens = _tokens(head, b"connection") | _tokens(head, b"proxy-connection")
     return frozenset(folded(token) for token in tokens) - _ESSENTIAL
 

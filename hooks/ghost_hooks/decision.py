@@ -15,7 +15,9 @@ class Decision:
 
     `tool` and `action` are the names to record: host and method for a raw scope or a refusal.
     `credential` is the tool's; None with `raw` means the one whose hosts hold the target, None
-    without it means that nothing is injected. `conditional` rules wait for the parameters.
+    without it means that nothing is injected. `conditional` rules wait for the parameters. A `plain`
+    one waits for nothing: no hook, schema, limit or condition is about this call. `policy` is the hash
+    of what decided, where that hangs on no file of the hook folder.
     """
 
     verdicts: tuple[Verdict, ...]
@@ -30,6 +32,8 @@ class Decision:
     raw: bool = False
     grant: Grant | None = field(default=None, repr=False)
     conditional: tuple[Rule, ...] = field(default=(), repr=False)
+    plain: bool = False
+    policy: str = ""
 
     @property
     def denial(self) -> Verdict | None:

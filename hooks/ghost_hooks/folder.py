@@ -100,14 +100,14 @@ class HookFolder:
         self._path = str(folder)  # asked for at every call, and a Path is slow to look up
         self._now_ns = now_ns
         self._seen: tuple[int, ...] = ()
-        self._listing = Listing(folder)
+        self._listing = self._none = Listing(folder)
 
     def listing(self) -> Listing:
         """Return the folder as it is now; one that does not exist is empty. Raises OSError."""
         try:
             found = os.stat(self._path)
         except (FileNotFoundError, NotADirectoryError):
-            return Listing(self.folder)
+            return self._none
         seen = (
             found.st_dev,
             found.st_ino,

@@ -66,7 +66,7 @@ class Gates:
 
     async def before(self, request: Request) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a request: method, rules, schema, limits, hooks, extra hooks."""
-        override = _override(request)
+        override = asks_otherwise(request)
         if override is not None:
             yield override
         for verdict in _on_params(self.decision.conditional, self.grant, request):
@@ -106,8 +106,10 @@ def _extra(extra: ExtraHook) -> Hook:
     return Hook(path, path.parent, expected=expected, problem=problem)
 
 
-def _override(request: Request) -> Verdict | None:
+def asks_otherwise(request: Request) -> Verdict | None:
     """Refuse a request that asks the upstream to read another method than the one judged."""
+    if not request.target.query and not any(_may_ask(*line) for line in request.headers):
+        return None
     named = [header(request.headers, name) for name in _OVERRIDES]
     texts = [request.target.query]
     if header(request.headers, b"content-type").lower().startswith("application/x-www-form"):
@@ -122,6 +124,12 @@ def _override(request: Request) -> Verdict | None:
         "asks for another method than the one that was judged",
         code="request.method_override",
     )
+
+
+def _may_ask(name: bytes, value: bytes) -> bool:
+    """Tell whether a header asks for another method, or says that the body is a form, which may."""
+    plain = name.lower()
+    return plain in _OVERRIDES or (plain == b"content-type" and b"form" in value.lower())
 
 
 def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Verdict]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ghost_core.settings import Settings
 from ghost_hooks.decision import Decision
 from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
-from ghost_hooks.gates import ExtraHook, Gates, failed, until_denied
+from ghost_hooks.gates import ExtraHook, Gates, asks_otherwise, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
 from ghost_hooks.limits import Spent, cost, limited
 from ghost_hooks.pattern import is_method
@@ -22,6 +23,7 @@ from ghost_hooks.tools import Catalogue
 
 STAGES: tuple[Stage, Stage] = ("pre", "post")
 _NAMED_LIMIT = 5
+_DECISIONS_LIMIT = 1024
 
 
 class Policy:
@@ -40,6 +42,8 @@ class Policy:
         self._folder.current()
         texts = [scope.text for scope in self.scopes]
         self._fingerprint = Fingerprint(settings, self.catalogue, texts)
+        self._decided_under: tuple[Listing, tuple[Rule, ...]] | None = None
+        self._decisions: dict[tuple[str, Target, tuple[str, str] | None], Decision] = {}
 
     @property
     def hash(self) -> str:
@@ -60,9 +64,11 @@ class Policy:
         `wanted` is the tool and action that `ghost act` declares; only that tool can allow it then.
         """
         try:
-            return self._judged(method, target, wanted)
+            return self._remembered(method, target, wanted)
         except Exception as error:  # noqa: BLE001  # a gate that fails refuses
-            return _refused(failed(error), method, target, "ghost doctor")
+            return _refused(
+                failed(error), method, target, "ask the operator to look at the proxy's log"
+            )
 
     async def before(
         self,
@@ -82,6 +88,9 @@ class Policy:
         """
         if decision.grant is None:
             return (_standing(decision),)
+        if decision.plain and not extra_hooks:
+            override = asks_otherwise(request)
+            return () if override is None else (override,)
         walk = Gates(self.runner, decision, decision.grant, session, action_id, extra_hooks, spent)
         return await until_denied(walk.before(request))
 
@@ -108,7 +117,34 @@ class Policy:
         walk = Gates(self.runner, decision, decision.grant, session, action_id, extra_hooks)
         return await until_denied(walk.after(request, reply))
 
-    def _judged(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
+    def _remembered(self, method: str, target: Target, wanted: tuple[str, str] | None) -> Decision:
+        """Return what was decided about the same request line under the same files, or decide."""
+        listing = self.runner.folder.listing()
+        rules = self._rules
+        if RULES in listing.names:
+            rules += self._folder.current()
+        files = (listing, rules)
+        if files != self._decided_under:
+            self._decided_under = files
+            self._decisions.clear()
+        key = (method, target, wanted)
+        known = self._decisions.get(key)
+        if known is None:
+            known = self._judged(method, target, wanted, listing, rules)
+            if not listing.names:
+                known = replace(known, policy=self.hash)
+            if len(self._decisions) < _DECISIONS_LIMIT:
+                self._decisions[key] = known
+        return known
+
+    def _judged(
+        self,
+        method: str,
+        target: Target,
+        wanted: tuple[str, str] | None,
+        listing: Listing,
+        rules: tuple[Rule, ...],
+    ) -> Decision:
         if not is_method(method):
             verdict = Verdict.no(
                 "scope", "method", "the method cannot be judged", code="request.method", status=400
@@ -118,10 +154,6 @@ class Policy:
         if grant is None:
             return self._uncovered(method, target, wanted)
         name = (grant.tool or target.host, grant.action or method)
-        listing = self.runner.folder.listing()
-        rules = self._rules
-        if RULES in listing.names:
-            rules += self._folder.current()
         matching = self._matching(rules, method, target, name) if rules else ()
         for rule in matching:
             if rule.condition is None:
@@ -173,12 +205,18 @@ def _allowed(
         action=name[1],
         credential=grant.credential,
         needs_body=before or bool(conditional) or grant.reads_body,
+        plain=not (before or conditional or _waits(grant)),
         needs_reply=after or grant.response_schema is not None,
         ghost_token=grant.ghost_token,
         raw=not grant.tool,
         grant=grant,
         conditional=conditional,
     )
+
+
+def _waits(grant: Grant) -> bool:
+    """Tell whether a schema or limits wait for more than the request line."""
+    return grant.request_schema is not None or (grant.limits is not None and limited(grant.limits))
 
 
 def _standing(decision: Decision) -> Verdict:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Self
 
 from ghost_core.errors import DeniedError
@@ -52,10 +53,9 @@ class Target:
         return cls(scheme, host, port, path, query)
 
     @classmethod
-    def at(cls, scheme: str, host: str, port: int, path_and_query: str) -> Self:
+    def at(cls, scheme: str, host: str, port: int, path_and_query: str) -> Target:
         """Build a target from a request line in origin form, as a proxy reads it."""
-        path, _, query = path_and_query.partition("?")
-        return cls(scheme, host, port, path, query)
+        return _at(scheme, host, port, path_and_query)
 
     @property
     def authority(self) -> str:
@@ -72,6 +72,12 @@ class Target:
     def url(self) -> str:
         """The absolute URL."""
         return f"{self.scheme}://{self.authority}{self.path_and_query}"
+
+
+@lru_cache(maxsize=256)  # agents call the same paths again and again; a refused one raises, and is not kept
+def _at(scheme: str, host: str, port: int, path_and_query: str) -> Target:
+    path, _, query = path_and_query.partition("?")
+    return Target(scheme, host, port, path, query)
 
 
 def split_authority(text: str, *, default: int) -> tuple[str, int]:
