@@ -1,4 +1,7 @@
-"""What the bench compares: no proxy, stock mitmdump, proxy.py, and `ghost possess` in two settings.
+"""What the bench compares: no proxy, mitmdump, proxy.py, and `ghost possess` in two settings.
+
+Stock is `mitmdump` without any option: it prints a line for each call, here into a file. `mitmdump -q`, which
+prints nothing, stands beside it.
 
 Each peer starts in its own process group, pinned to one core where `taskset` exists. A peer that cannot
 be installed or started is named as skipped, never dropped in silence.
@@ -22,19 +25,23 @@ def direct(files: Files, _: contextlib.ExitStack) -> Peer:
     return Peer("direct", 0, "", files.upstream_ca)
 
 
-def mitmdump(files: Files, stack: contextlib.ExitStack) -> Peer:
-    """Stock mitmdump without output and without addons of ours."""
-    port, confdir = free_port(), files.out / "mitmdump"
-    command = [
-        str(Path(sys.executable).with_name("mitmdump")),
-        "-q",
-        *("--listen-host", "127.0.0.1", "-p", str(port)),
-        *("--set", f"confdir={confdir}"),
-        *("--set", f"ssl_verify_upstream_trusted_ca={files.upstream_ca}"),
-    ]
-    process = stack.enter_context(running("mitmdump", command, port, files))
-    trusted = confdir / "mitmproxy-ca-cert.pem"
-    return Peer("mitmdump (stock)", process.pid, f"127.0.0.1:{port}", trusted)
+def mitmdump(name: str, *words: str) -> Start:
+    """Run mitmdump as it is installed, without addons of ours; what it prints goes to a file."""
+
+    def start(files: Files, stack: contextlib.ExitStack) -> Peer:
+        port, confdir = free_port(), files.out / f"confdir{len(words)}"
+        command = [
+            str(Path(sys.executable).with_name("mitmdump")),
+            *words,
+            *("--listen-host", "127.0.0.1", "-p", str(port)),
+            *("--set", f"confdir={confdir}"),
+            *("--set", f"ssl_verify_upstream_trusted_ca={files.upstream_ca}"),
+        ]
+        process = stack.enter_context(running(name, command, port, files))
+        trusted = confdir / "mitmproxy-ca-cert.pem"
+        return Peer(name, process.pid, f"127.0.0.1:{port}", trusted)
+
+    return start
 
 
 def proxy_py(files: Files, stack: contextlib.ExitStack) -> Peer:
@@ -58,7 +65,8 @@ def proxy_py(files: Files, stack: contextlib.ExitStack) -> Peer:
 
 PEERS: dict[str, Start] = {
     "direct": direct,
-    "mitmdump": mitmdump,
+    "mitmdump": mitmdump("mitmdump (stock)"),
+    "mitmdump-q": mitmdump("mitmdump -q", "-q"),
     "proxy.py": proxy_py,
     "ghost": ghost("headers"),
     "ghost-full": ghost("full"),
