@@ -13,8 +13,9 @@ from functools import lru_cache
 from typing import Any
 
 from mitmproxy import http
+from mitmproxy.connection import Connection
 from mitmproxy.options import Options
-from mitmproxy.proxy import context
+from mitmproxy.proxy import commands, context
 
 type Fields = Iterable[tuple[Any, Any]]
 
@@ -28,8 +29,8 @@ PLAIN_OPTIONS = (
 def known(function: object, expected: object) -> bool:
     """Tell whether a function of the engine is the one that was read.
 
-    `expected` is the function itself, where it comes from the standard library, or the SHA-256 (hex, cut to 16
-    digits) of its source.
+    `expected` is the function itself, where it comes from the standard library, or the SHA-256 of its
+    source (hex, cut to 16 digits).
     """
     if not isinstance(expected, str):
         return function is expected
@@ -44,10 +45,9 @@ def install() -> tuple[str, ...]:
     """Put the shorter parts in place, once; returns the names of those that were left out."""
     left: list[str] = []
     for owner, name, expected, ours in _PARTS:
-        part = getattr(owner, name, None)
-        if part is ours:
+        if vars(owner).get(name) is ours:
             continue
-        if known(part, expected):
+        if known(getattr(owner, name, None), expected):
             setattr(owner, name, ours)
         else:
             left.append(f"{owner.__name__}.{name}")
@@ -100,6 +100,16 @@ def _fork(parent: context.Context) -> context.Context:
     return copy
 
 
+def _same(one: Connection, other: object) -> bool:
+    """Compare connections as the engine does; most often it is the same object."""
+    return one is other or (isinstance(other, Connection) and one.id == other.id)
+
+
+def _made(kind: type[object], *_: object, **__: object) -> object:
+    """Make a hook without asking each time whether its class is one."""
+    return object.__new__(kind)
+
+
 _begin: Callable[..., None] = http.Headers.__init__
 
 
@@ -120,5 +130,7 @@ _PARTS: tuple[tuple[type, str, object, Callable[..., object]], ...] = (
     (http.Headers, "get_all", "367b3317bc2ba45c", _values),
     (http.Headers, "get", Mapping.get, _get),
     (http.Headers, "__contains__", Mapping.__contains__, _holds),
+    (Connection, "__eq__", "04776846f3cf761c", _same),
+    (commands.StartHook, "__new__", "722d742f24074dc2", staticmethod(_made)),
     (context.Context, "fork", "cad9374a0689f10a", _fork),
 )
