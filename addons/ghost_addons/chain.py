@@ -48,7 +48,7 @@ async def call(handlers: Handlers, arguments: Sequence[object]) -> None:
     for handler in handlers:
         try:
             result = handler(*arguments)
-            if inspect.isawaitable(result):
+            if result is not None and inspect.isawaitable(result):
                 await result
         except exceptions.AddonHalt:
             return

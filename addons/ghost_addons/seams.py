@@ -16,6 +16,11 @@ from mitmproxy import http
 from mitmproxy.connection import Connection
 from mitmproxy.options import Options
 from mitmproxy.proxy import commands, context
+from mitmproxy.proxy.layer import Layer
+from mitmproxy.proxy.layers.http import HttpLayer
+from mitmproxy.proxy.tunnel import TunnelLayer
+
+from ghost_addons import routing
 
 type Fields = Iterable[tuple[Any, Any]]
 
@@ -120,7 +125,7 @@ def _filled(headers: http.Headers, fields: Fields = (), **named: str | bytes) ->
         return
     headers.fields = lines = tuple([(name, value) for name, value in fields])
     for name, value in lines:
-        if not isinstance(name, bytes) or not isinstance(value, bytes):
+        if type(name) is not bytes or type(value) is not bytes:
             raise TypeError("header lines must be bytes")
 
 
@@ -132,5 +137,8 @@ _PARTS: tuple[tuple[type, str, object, Callable[..., object]], ...] = (
     (http.Headers, "__contains__", Mapping.__contains__, _holds),
     (Connection, "__eq__", "04776846f3cf761c", _same),
     (commands.StartHook, "__new__", "722d742f24074dc2", staticmethod(_made)),
+    (Layer, "handle_event", "fd88b0fb09ceddbb", routing.handle_event),
+    (TunnelLayer, "event_to_child", "119a33642637d420", routing.event_through),
+    (HttpLayer, "event_to_child", "1095f6e1581d1780", routing.event_to_child),
     (context.Context, "fork", "cad9374a0689f10a", _fork),
 )
