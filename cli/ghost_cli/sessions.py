@@ -127,6 +127,9 @@ def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Mes
         time.sleep(0.02)
 
 
+_NEW_OBJECTS = 10_000  # some twenty calls; at Python's 700 every call would have its own collection
+
+
 def with_engine[T](program: Coroutine[object, object, T]) -> T:
     """Load the engine, which takes a second, and run a program in its loop.
 
@@ -137,6 +140,8 @@ def with_engine[T](program: Coroutine[object, object, T]) -> T:
     from ghost_addons import master, proxy  # noqa: F401  # everything is loaded before the loop runs
 
     gc.enable()  # `main` has none collected while a command starts; this one goes on
+    gc.freeze()  # what is loaded by now lives to the end, and need not be looked at again
+    gc.set_threshold(_NEW_OBJECTS, 20)
     return master.run(program)
 
 
