@@ -87,3 +87,15 @@ def test_every_changed_character_is_refused(at: int, character: str):
     if token != TOKEN:
         with pytest.raises(GhostError):
             checked(token)
+
+
+def test_the_claims_are_in_the_one_canonical_form():
+    body = base64.urlsafe_b64decode(TOKEN.removeprefix("ghwire_").partition(".")[0] + "==")
+    claims = {"v": 1, "sid": SID, "action": ACTION, "host": "api.test", "exp": 1000}
+    assert body == canonical.encode(claims)
+
+
+def test_an_action_that_could_need_an_escape_gets_no_token():
+    with pytest.raises(IntegrityError) as caught:
+        wiretoken.issue(KEY, sid=SID, action_id='a","v":2', host="api.test", expires_at_s=1000)
+    assert caught.value.code == "wire.malformed"

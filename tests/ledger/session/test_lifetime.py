@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ghost_ledger.session.lifetime import expired, remaining_us
+from ghost_ledger.session.lifetime import ender, expired, remaining_us
 from support.handclock import HandClock
 
 
@@ -32,3 +32,11 @@ def test_after_a_reboot_every_session_has_ended(clock: HandClock) -> None:
     row = Row("another boot", clock.boottime + 10**12)
     assert expired(row, clock)
     assert remaining_us(row, clock) == 0
+
+
+def test_what_is_asked_at_every_call_ends_with_the_session(clock: HandClock) -> None:
+    ends = ender(Row(clock.boot, clock.boottime + 10), clock)
+    assert not ends()
+    clock.boottime += 10
+    assert ends()
+    assert ender(Row("another boot", clock.boottime + 10**12), clock)()
