@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from ghost_cli import output
+from ghost_cli.output import Options
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -66,7 +69,8 @@ def _leaks_are_blamed_here() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _quiet_again() -> Iterator[None]:
-    """Undo what a command did to logging, so that tests do not hear each other."""
+    """Undo what a command did to logging and to its flags, so that tests do not hear each other."""
+    output.choose(Options())
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     yield

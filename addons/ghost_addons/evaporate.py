@@ -60,9 +60,7 @@ def conclude(
         "reason": reason,
         "root_signature": "ed25519_root_sig_" + seal.signature,
         "summary": closed["summary"],
-        "revocation": [
-            {"credential": name, "state": "static"} for name in sorted(session.used)
-        ],
+        "revocation": [{"credential": name, "state": "static"} for name in sorted(session.used)],
         "memory_scan": _scan(needles),
     }
     keep(home, session.sid, document)
@@ -88,12 +86,15 @@ def keep(home: Home, sid: str, document: Document) -> None:
 def kept(home: Home, sid: str) -> Document:
     """Return the answer that was given before; raises NotFoundError if there is none."""
     if not is_session_id(sid):
-        raise NotFoundError(f"session {sid!r}: expected gh_ and 32 hex digits", code="session.unknown")
+        raise NotFoundError(
+            f"session {sid!r}: expected gh_ and 32 hex digits", code="session.unknown"
+        )
     file: Path = home.logs / "evaporated" / f"{sid}.json"
     try:
         document: Document = json.loads(file.read_bytes())
     except (OSError, ValueError) as error:
         raise NotFoundError(
-            f"session {sid}: its evaporation was not recorded on this machine", code="session.unknown"
+            f"session {sid}: its evaporation was not recorded on this machine",
+            code="session.unknown",
         ) from error
     return document

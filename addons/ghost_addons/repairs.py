@@ -1,12 +1,15 @@
 """What the engine does not do right for us, mended in place.
 
 It dies on trailers in HTTP/1 and leaves the client hanging; it keeps in memory whatever a client goes on
-sending after its request was refused.
+sending after its request was refused; it sends an HTTP/2 body of unknown length to an HTTP/1 upstream
+without saying where it ends, so that the upstream reads the body as further requests.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import override
 
 import h11
@@ -14,7 +17,7 @@ from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
 from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http import HttpStream, _http1
-from mitmproxy.proxy.layers.http._events import RequestData
+from mitmproxy.proxy.layers.http._events import RequestData, RequestHeaders
 
 from ghost_core.errors import FailedError
 
@@ -43,6 +46,27 @@ def dropping(consume: Step) -> Step:
     return state_consume_request_body
 
 
+def framed(send: Step) -> Step:
+    """Wrap the step that sends to an HTTP/1 upstream: a body of unknown length is chunked (RFC 9112 §6.1)."""
+
+    @functools.wraps(send)  # with the marks of who wrapped it before
+    def send_framed(client: object, event: object) -> Commands:
+        if isinstance(event, RequestHeaders) and _lacks_length(event):
+            request = event.request.copy()
+            request.headers["transfer-encoding"] = "chunked"
+            event = replace(event, request=request)
+        yield from send(client, event)
+
+    vars(send_framed)["ours"] = True
+    return send_framed
+
+
+def _lacks_length(event: RequestHeaders) -> bool:
+    request = event.request
+    newer = request.is_http2 or request.is_http3
+    return newer and not event.end_stream and "content-length" not in request.headers
+
+
 def install() -> None:
     """Put our parts in the place of the engine's, once."""
     consume = getattr(HttpStream, "state_consume_request_body", None)
@@ -51,3 +75,6 @@ def install() -> None:
     setattr(_http1, "ChunkedReader", TrailerlessReader)  # noqa: B010  # it is not ours to assign
     if not hasattr(consume, "ours"):
         setattr(HttpStream, "state_consume_request_body", dropping(consume))  # noqa: B010
+    send = _http1.Http1Client.send
+    if not hasattr(send, "ours"):
+        setattr(_http1.Http1Client, "send", framed(send))  # noqa: B010

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 import tempfile
@@ -131,7 +132,23 @@ def _environment(proxy: Proxy, opened: Opened, made: Spawned, port: int) -> dict
     block = environment.made_of(
         opened.settings, made.session_id, url=url, authority=proxy.authority
     )
-    return block.over()
+    return _masked(proxy, block.over())
+
+
+def _masked(proxy: Proxy, environment: dict[str, str]) -> dict[str, str]:
+    """Mask secrets wherever they stand: a copy under another name would undo the stand-in.
+
+    Short secrets are left, because they occur by chance; those of `cmd:` are not known yet.
+    """
+    from ghost_credentials.needles import MIN_ENCODED_BYTES
+    from ghost_credentials.scrub import Scrubber
+
+    known = proxy.services.secrets.known
+    scrubber = Scrubber([each for each in known if len(each.reveal()) >= MIN_ENCODED_BYTES])
+    return {
+        name: os.fsdecode(scrubber.clean(os.fsencode(value)).data)
+        for name, value in environment.items()
+    }
 
 
 @dataclass(slots=True)

@@ -140,9 +140,7 @@ class Writing:
         return self._connection
 
 
-def run(
-    connection: Connection, statement: str, rows: Sequence[tuple[object, ...]] = ((),)
-) -> None:
+def run(connection: Connection, statement: str, rows: Sequence[tuple[object, ...]] = ((),)) -> None:
     """Run one driver statement for each row, past SQLAlchemy's work per statement (the recorder's hot path).
 
     Raises:

@@ -19,8 +19,8 @@ def retrying[T](
 ) -> T:
     """Call until it neither raises one of `on` nor returns a value for which `when` holds.
 
-    Waits `first_seconds` × 2ⁿ with full jitter, or as many seconds as `wait` says of the last value. After the
-    last attempt the value or the error stands.
+    Waits `first_seconds` × 2ⁿ with full jitter, or as many seconds as `wait` says of the last value.
+    After the last attempt the value or the error stands.
     """
     condition = tenacity.retry_if_exception_type(on) if on else tenacity.retry_never
     backoff = tenacity.wait_random_exponential(multiplier=first_seconds, max=max_seconds)

@@ -97,7 +97,15 @@ def parse(data: bytes, path: Path) -> Tree:
 
 
 def _file_layer(path: Path) -> Layer:
-    values = parse(read_file(path), path) if path.is_file() else {}
+    """Read the home's file; none is no setting, but what stands there and is no file is refused."""
+    values: Tree = {}
+    if path.is_file():
+        values = parse(read_file(path), path)
+    elif path.exists() or path.is_symlink():  # its rules would be gone without a word
+        raise ConfigError(
+            f"file {str(path)!r}: is not a regular file, expected one or nothing",
+            code="config.unreadable",
+        )
     return Layer(str(path), _anchored(values, path.parent))
 
 

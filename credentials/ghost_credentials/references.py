@@ -1,8 +1,8 @@
 """Where secrets come from: `env:`, `file:`, `cmd:` and `vault:`, resolved anew for each request.
 
-Kept are the answer of a command, for a minute at most, and a file until it changes: a secret that was rotated or
-removed holds, or fails, from the next request on. Resolving can wait for a command or the database:
-call it in a thread.
+Kept are the answer of a command, for a minute at most, and a file until it changes: a secret that was
+rotated or removed holds, or fails, from the next request on. Resolving can wait for a command or the
+database: call it in a thread.
 """
 
 from __future__ import annotations
@@ -108,7 +108,9 @@ class SecretSource:
         self._commands = Commands(clock or SystemClock(), timeout_seconds=command_seconds)
         self._vault: Vault | None = None
         self._files: dict[str, tuple[Mark, SecretBytes]] = {}
-        self._paths: dict[str, str] = {}  # by the place of a reference: there are as many as credentials
+        self._paths: dict[
+            str, str
+        ] = {}  # by the place of a reference: there are as many as credentials
 
     def resolve(self, reference: Reference) -> SecretBytes:
         """Return the secret as it is now, without one trailing newline.
@@ -134,7 +136,7 @@ class SecretSource:
         """
         path = self._path(reference.place)
         try:
-            found = os.stat(path)
+            found = os.stat(path)  # noqa: PTH116  # at every call, and a Path is slow to look up
         except OSError:
             self._files.pop(path, None)
             return accept(self._from_file(reference), subject=reference.subject)

@@ -26,6 +26,7 @@ type ExtraHook = tuple[Path, str]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
+_REWRITES = (b"x-original-url", b"x-rewrite-url")  # IIS, Symfony and others route by them
 _OVERRIDE_FIELD = "_method="
 _NO_CONTENT = frozenset({204, 205})
 
@@ -107,10 +108,15 @@ def _extra(extra: ExtraHook) -> Hook:
 
 
 def asks_otherwise(request: Request) -> Verdict | None:
-    """Refuse a request that asks the upstream to read another method than the one judged."""
+    """Refuse a request that asks the upstream to read another method or path than the one judged."""
     if not request.target.query and not any(_may_ask(*line) for line in request.headers):
         return None
-    named = [header(request.headers, name) for name in _OVERRIDES]
+    if any(_plain(name) in _REWRITES for name, _ in request.headers):
+        reason = "asks for another path than the one that was judged"
+        return Verdict.no("guard", "path-override", reason, code="request.path_override")
+    named = [
+        value.decode("latin-1") for name, value in request.headers if _plain(name) in _OVERRIDES
+    ]
     texts = [request.target.query]
     if header(request.headers, b"content-type").lower().startswith("application/x-www-form"):
         texts.append((request.body or b"").decode("latin-1"))
@@ -128,8 +134,14 @@ def asks_otherwise(request: Request) -> Verdict | None:
 
 def _may_ask(name: bytes, value: bytes) -> bool:
     """Tell whether a header asks for another method, or says that the body is a form, which may."""
-    plain = name.lower()
-    return plain in _OVERRIDES or (plain == b"content-type" and b"form" in value.lower())
+    plain = _plain(name)
+    asks = plain in _OVERRIDES or plain in _REWRITES
+    return asks or (plain == b"content-type" and b"form" in value.lower())
+
+
+def _plain(name: bytes) -> bytes:
+    """Return a header's name as CGI and WSGI servers read it, to whom `_` and `-` are the same."""
+    return name.lower().replace(b"_", b"-")
 
 
 def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Verdict]:

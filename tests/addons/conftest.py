@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.certs import Certs, make_certs
-from support.live import LiveProxy, LiveSession, live_proxy
-from support.upstream import Upstream
 
 from ghost_addons.action import Action
 from ghost_addons.governance import Governor
 from ghost_addons.session import LiveSession as Owned
 from ghost_core import ids
 from ghost_core import settings as configuration
+from ghost_core.paths import Home
 from ghost_hooks.decision import Decision
 from ghost_hooks.request import Request
 from ghost_hooks.target import Target
+from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.custody import Custody
+from support.certs import Certs, make_certs
+from support.live import LiveProxy, LiveSession, live_proxy
+from support.upstream import Upstream
 
 
 @pytest.fixture(scope="session")
@@ -40,6 +43,44 @@ def proxy(tmp_path: Path, certs: Certs, up: Upstream) -> Iterator[LiveProxy]:
     """A live proxy for the upstream."""
     with live_proxy(tmp_path, certs, up) as live:
         yield live
+
+
+class Lock:
+    """Keeps everybody else from writing to a database, while it is held."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._held: sqlite3.Connection | None = None
+
+    def take(self) -> None:
+        """Begin to write and do not end."""
+        self._held = sqlite3.connect(self._file, isolation_level=None, check_same_thread=False)
+        self._held.execute("BEGIN IMMEDIATE")
+
+    def release(self) -> None:
+        """Give up; harmless where nothing is held."""
+        if self._held is not None:
+            self._held.close()
+            self._held = None
+
+
+@pytest.fixture
+def hasty(
+    tmp_path: Path, certs: Certs, up: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[LiveProxy, Lock]]:
+    """A live proxy that does not wait for a busy database, and the lock of that database."""
+    patient = Recorder.open
+
+    def opened(home: Home, url: str, **options: Any) -> Recorder:
+        return patient(home, url, busy_seconds=0.05, **options)
+
+    monkeypatch.setattr(Recorder, "open", opened)
+    with live_proxy(tmp_path, certs, up) as live:
+        lock = Lock(live.home.root / "ghost.db")
+        try:
+            yield live, lock
+        finally:
+            lock.release()
 
 
 @pytest.fixture

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
+
+from ghost_ledger.commitment import check
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
 from support.home import PLACEHOLDER, SECRET
-from support.live import LiveProxy, LiveSession, live_proxy
+from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
-
-from ghost_ledger.commitment import check
 
 POST = {"Content-Type": "application/json"}
 
@@ -126,9 +127,7 @@ def test_a_method_outside_the_scope_is_refused_with_a_way_to_allow_it(
     "path",
     ["/public/../admin", "/public/%2e%2e/admin", "/public/..%2fadmin", "//admin", "/public\\..\\x"],
 )
-def test_a_path_with_two_readings_is_refused(
-    path: str, proxy: LiveProxy, up: Upstream
-) -> None:
+def test_a_path_with_two_readings_is_refused(path: str, proxy: LiveProxy, up: Upstream) -> None:
     session = proxy.spawn(f"GET {up.url}/public/**")
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         assert tunnel.request("GET", path, {"Host": up.authority}).status in (400, 403)
@@ -229,3 +228,149 @@ def test_an_ended_session_is_refused_on_an_open_connection(
     with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
         assert tunnel.status == 407
     assert len(up.requests) == 1
+
+
+def test_a_client_that_waits_for_100_gets_it_and_its_body_arrives(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    headers = {"Host": up.authority, "Expect": "100-continue", "Content-Length": "2"}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/status/200", headers)
+        assert tunnel.reader.until(b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
+        assert up.connections == 0
+        tunnel.send(b"{}")
+        assert tunnel.answer().status == 200
+    (record,) = up.requests
+    assert (record.body, record.header("expect")) == (b"{}", None)
+
+
+def test_a_chunked_upload_streams_where_no_rule_must_see_it(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    headers = {"Host": up.authority, "Transfer-Encoding": "chunked"}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/status/200", headers)
+        tunnel.send(b"5\r\nfirst\r\n")
+        up.wait_until(lambda: up._body_bytes >= 5, "the first chunk")  # its lock is held
+        tunnel.send(b"4\r\nlast\r\n0\r\n\r\n")
+        assert tunnel.answer().status == 200
+    assert up.requests[0].body == b"firstlast"
+    intent, outcome = proxy.entries(session)[1:3]
+    assert (intent.fields["body"], outcome.fields["sent"]) == ("streamed", 9)
+
+
+def ruled(folder: Path, certs: Certs, up: Upstream, **proxy: str):  # type: ignore[no-untyped-def]
+    """A proxy whose tool checks bodies against a schema."""
+    schema = folder / "write.json"
+    schema.write_text('{"type": "object", "required": ["a"]}')
+    write = {"method": "POST", "path": "/echo", "request_schema": str(schema)}
+    tool = {"actions": {"write": write}}
+    return live_proxy(folder, certs, up, tools={"demo_api": tool}, proxy=proxy)
+
+
+def test_a_chunked_body_that_a_schema_must_see_needs_a_length(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with ruled(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api:write")
+        headers = {"Host": up.authority, "Transfer-Encoding": "chunked", **POST}
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            tunnel.begin("POST", "/echo", headers)
+            tunnel.send(b'7\r\n{"a":1}\r\n0\r\n\r\n')
+            answer = tunnel.answer()
+            assert (answer.status, b"body.length" in answer.body) == (411, True)
+            fitting = tunnel.request("POST", "/echo", {"Host": up.authority, **POST}, b'{"a":1}')
+            assert fitting.status == 200
+            odd = tunnel.request("POST", "/echo", {"Host": up.authority, **POST}, b'{"b":1}')
+            assert odd.status == 403
+    assert len(up.requests) == 1
+
+
+def test_a_body_beyond_the_limit_of_a_rule_is_too_large(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with ruled(tmp_path, certs, up, buffer_limit="1KB") as live:
+        session = live.spawn("demo_api:write")
+        body = b'{"a":"' + b"x" * 2000 + b'"}'
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            answer = tunnel.request("POST", "/echo", {"Host": up.authority, **POST}, body)
+        assert (answer.status, b"body.too_large" in answer.body) == (413, True)
+        assert live.last(session).fields["stage"] == "limit"
+    assert up.connections == 0
+
+
+def test_requests_in_one_breath_are_judged_one_by_one(proxy: LiveProxy, up: Upstream) -> None:
+    session = proxy.spawn(f"GET {up.url}/**")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        for method, path in (("GET", "/status/200"), ("DELETE", "/echo"), ("GET", "/status/201")):
+            tunnel.begin(method, path, {"Host": up.authority})
+        assert [tunnel.answer().status for _ in range(3)] == [200, 403, 201]
+    assert [each.path for each in up.requests] == ["/status/200", "/status/201"]
+
+
+def test_a_tunnel_for_tls_carries_nothing_else(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
+        answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
+    assert answer.status == 421
+    assert up.connections == 0
+
+
+def test_two_credentials_for_one_host_are_a_refusal(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    second = {"kind": "bearer", "secret": "env:NOWHERE", "hosts": [up.authority]}
+    with live_proxy(tmp_path, certs, up, credentials={"second": second}) as live:
+        session = live.spawn(f"POST {up.url}/**")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
+        assert (answer.status, b"credential.ambiguous" in answer.body) == (403, True)
+        assert live.last(session).fields["stage"] == "credential"
+    assert up.connections == 0
+
+
+def test_a_secret_of_a_command_is_waited_for(tmp_path: Path, certs: Certs, up: Upstream) -> None:
+    command = {"demo": {"secret": "cmd:printf from-a-command-4242"}}
+    with live_proxy(tmp_path, certs, up, credentials=command) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
+    assert b"from-a-command" not in answer.body
+    assert up.requests[0].header("authorization") == b"Bearer from-a-command-4242"
+
+
+def test_a_session_that_ends_while_a_gate_thinks_sends_nothing(
+    proxy: LiveProxy, session: LiveSession, up: Upstream, tmp_path: Path
+) -> None:
+    begun, go = tmp_path / "begun", tmp_path / "go"
+    proxy.home.hook(
+        "demo_api_pre.sh",
+        f"#!/bin/sh\ncat >/dev/null\ntouch {begun}\n"
+        f"n=0; while [ ! -e {go} ] && [ $n -lt 250 ]; do sleep 0.02; n=$((n+1)); done\n",
+    )
+    answers: list[int] = []
+
+    def call() -> None:
+        with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+            answers.append(tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status)
+
+    caller = threading.Thread(target=call)
+    caller.start()
+    until(begun.exists)
+    live = proxy.proxy.services.sessions.get(session.sid)
+    assert live is not None
+    live.ending = True
+    go.touch()
+    caller.join(5)
+    assert answers == [407]
+    assert up.connections == 0
+
+
+def test_a_tool_without_a_credential_gets_none(tmp_path: Path, certs: Certs, up: Upstream) -> None:
+    with live_proxy(tmp_path, certs, up, tools={"open_api": {"base_url": up.url}}) as live:
+        session = live.spawn("open_api")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
+        assert "credential" not in live.entries(session)[1].fields
+    assert up.requests[0].header("authorization") is None

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.agent import raw_connect
-from support.live import LiveProxy, LiveSession
-from support.upstream import Upstream
 
 from ghost_addons import authority
 from ghost_core.errors import DeniedError
+from support.agent import raw_connect
+from support.live import LiveProxy, LiveSession
+from support.upstream import Upstream
 
 PLACE = ("api.test", 443)
 
@@ -72,7 +72,7 @@ def test_any_text_is_a_place_or_a_refusal(text: str) -> None:
         ("LOCALHOST", "localhost", "Localhost", 200),
     ],
 )
-def test_the_wire_shows_one_name_or_nothing(  # noqa: PLR0913, PLR0917
+def test_the_wire_shows_one_name_or_nothing(  # noqa: PLR0917
     connect: str,
     sni: str | None,
     host: str,

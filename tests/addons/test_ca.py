@@ -10,13 +10,13 @@ from pathlib import Path
 import certifi
 import pytest
 from cryptography import x509
+
+from ghost_addons import ca
+from ghost_core.errors import ConfigError
 from support.agent import raw_connect
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession
 from support.upstream import Upstream
-
-from ghost_addons import ca
-from ghost_core.errors import ConfigError
 
 NOW = datetime(2030, 1, 1, tzinfo=UTC)
 

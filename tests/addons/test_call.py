@@ -5,14 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+from ghost_addons import call
+from ghost_core.errors import FailedError
 from support.certs import Certs
 from support.exchange import Exchange
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.processes import free_port
 from support.upstream import Upstream
-
-from ghost_addons import call
-from ghost_core.errors import FailedError
 
 
 def door(proxy: LiveProxy, session: LiveSession) -> call.Door:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import time
 from pathlib import Path
 
 import pytest
-from support.agent import Answer, secure_connect
+
+from support.agent import Answer, Tunnel, secure_connect
 from support.agent2 import Http2Client
 from support.certs import Certs
 from support.exchange import Exchange
-from support.home import SECRET
+from support.home import SECRET, ghost_home
 from support.live import LiveProxy, LiveSession, live_proxy
+from support.processes import possess, succeed
 from support.upstream import Upstream
 
 
@@ -105,9 +108,7 @@ def test_an_upstream_that_breaks_off_is_a_failed_call_with_our_page(
     assert (outcome.fields["status"], outcome.fields["ended"]) == ("failed", "aborted")
 
 
-def test_an_untrusted_upstream_gets_no_request(
-    tmp_path: Path, certs: Certs, up: Upstream
-) -> None:
+def test_an_untrusted_upstream_gets_no_request(tmp_path: Path, certs: Certs, up: Upstream) -> None:
     with live_proxy(tmp_path, certs, up, proxy={"upstream_ca": ""}) as live:
         session = live.spawn("demo_api")
         with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
@@ -159,9 +160,7 @@ def test_a_stream_is_cut_when_its_session_evaporates(
     ]
 
 
-def test_a_held_call_gets_its_grace(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
+def test_a_held_call_gets_its_grace(proxy: LiveProxy, session: LiveSession, up: Upstream) -> None:
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         tunnel.begin("POST", "/slow?ms=300", {"Host": up.authority}, b"{}")
         up.wait_requests(1)
@@ -170,10 +169,11 @@ def test_a_held_call_gets_its_grace(
 
 
 @pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
-def test_both_versions_of_http_pass(
-    alpn: str, tmp_path: Path, certs: Certs
-) -> None:
-    with Upstream(certs, alpn=("h2", "http/1.1")) as both, live_proxy(tmp_path, certs, both) as live:
+def test_both_versions_of_http_pass(alpn: str, tmp_path: Path, certs: Certs) -> None:
+    with (
+        Upstream(certs, alpn=("h2", "http/1.1")) as both,
+        live_proxy(tmp_path, certs, both) as live,
+    ):
         session = live.spawn("demo_api")
         answer = _ask(live, both, session, alpn)
         assert answer.status == 200
@@ -187,3 +187,71 @@ def _ask(live: LiveProxy, up: Upstream, session: LiveSession, alpn: str) -> Answ
         if alpn == "h2":
             return Http2Client(tunnel).request("POST", "/echo", authority=up.authority, body=b"{}")
         return tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
+
+
+BODILESS = [("HEAD", 200), ("GET", 204), ("GET", 304)]
+
+
+@pytest.mark.parametrize(
+    "case", [(*each, alpn) for each in BODILESS for alpn in ("http/1.1", "h2")]
+)
+def test_a_reply_without_a_body_keeps_its_headers(
+    case: tuple[str, int, str], proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    method, status, alpn = case
+    headers = [("Content-Encoding", "gzip"), ("ETag", '"e"'), ("X-One", "1")]
+    if status != 304:
+        headers.append(("Vary", "Accept-Encoding"))
+
+    def bare(exchange: Exchange) -> None:
+        exchange.start(status, headers, length=12_345)
+        exchange.finish()
+
+    up.route("/bare", bare)
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=(alpn,)
+    ) as tunnel:
+        if alpn == "h2":
+            answer = Http2Client(tunnel).request(method, "/bare", up.authority)
+        else:
+            answer = tunnel.request(method, "/bare", {"Host": up.authority})
+    assert (answer.status, answer.body) == (status, b"")
+    for name, value in headers:
+        assert answer.header(name) == value.encode()
+    if method == "HEAD":
+        assert answer.header("content-length") == b"12345"
+
+
+@pytest.mark.slow
+def test_fifty_megabytes_pass_both_ways_in_flat_memory(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with ghost_home(tmp_path, up, certs) as home, possess(home) as running:
+        scope = ("--intent", "test", "--scope", "demo_api")
+        made = succeed(home, "spawn", *scope, timeout=20).json
+        auth, ca = (made["session_id"], made["token"]), home.root / "ca" / "ghost-ca-cert.pem"
+        with secure_connect(running.port, up.authority, auth, ca=ca) as tunnel:
+            tunnel.sock.settimeout(30)
+            pass_both_ways(tunnel, up, 5_000_000)
+            before = rss_bytes(running.process.pid)
+            pass_both_ways(tunnel, up, 50_000_000)
+            grown = rss_bytes(running.process.pid) - before
+    assert grown < 20_000_000
+
+
+def pass_both_ways(tunnel: Tunnel, up: Upstream, size: int) -> None:
+    """Fetch so many bytes, then send as many; nothing is kept on this side."""
+    tunnel.begin("GET", f"/bytes/{size}", {"Host": up.authority})
+    assert sum(len(piece.data) for piece in tunnel.chunks(tunnel.head())) == size
+    tunnel.begin("POST", "/status/200", {"Host": up.authority, "Content-Length": str(size)})
+    piece = b"x" * 50_000
+    for _ in range(size // len(piece)):
+        tunnel.send(piece)
+    assert tunnel.answer().status == 200
+    assert len(up.requests[-1].body) == size
+
+
+def rss_bytes(process: int) -> int:
+    """Return how much memory of a process is resident."""
+    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")

@@ -156,6 +156,4 @@ def test_a_secret_in_a_head_is_written_as_a_mark() -> None:
     scrubber = Scrubber((SecretBytes(b"sk_live_4242"),))
     head = Head("GET", "/x?k=sk_live_4242", ((b"a", b"sk_live_4242"),))
     text = record.head_text(head, scrubber)
-    assert text == (
-        b"GET /x?k=[redacted by ghost] HTTP/1.1\r\na: [redacted by ghost]\r\n\r\n"
-    )
+    assert text == (b"GET /x?k=[redacted by ghost] HTTP/1.1\r\na: [redacted by ghost]\r\n\r\n")

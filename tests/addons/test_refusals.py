@@ -18,6 +18,7 @@ from ghost_core.paths import home
 from ghost_ledger import entry
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
+from support.live import until
 
 ATTEMPT = Attempt("", "DELETE", "api.test", 443)
 REFUSAL = Refusal(403, "rule.denied", "no", "rule", "settings:1")
@@ -61,7 +62,7 @@ def test_a_single_refusal_leaves_a_single_entry(recorder: Recorder) -> None:
     async def once() -> None:
         refusals = Refusals(recorder, window_seconds=SHORT)
         await refusals.enter(ATTEMPT, REFUSAL, KEEPING)
-        await asyncio.sleep(SHORT * 3)
+        await asyncio.to_thread(until, lambda: not refusals._repeats)  # the window has closed
         await refusals.flush()
 
     run(once)
@@ -97,11 +98,9 @@ def test_the_count_is_entered_when_the_window_closes(recorder: Recorder) -> None
         refusals = Refusals(recorder, window_seconds=SHORT)
         for _ in range(3):
             await refusals.enter(ATTEMPT, REFUSAL, KEEPING)
-        while not refusals._writing:  # noqa: SLF001  # the moment between timer and commit
-            await asyncio.sleep(SHORT)
-        await refusals.flush()
+        await asyncio.to_thread(until, lambda: len(denials(recorder)) == 2)
 
-    run(lambda: asyncio.wait_for(wait(), 5))
+    run(wait)
     assert [each.get("count") for each in denials(recorder)] == [None, 2]
 
 

@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 from h2.events import Event, TrailersReceived
-from mitmproxy.proxy.layers.http import HttpStream
+from mitmproxy.proxy.layers.http import Http1Client, HttpStream
+
+from ghost_addons import joined, repairs
+from ghost_core.errors import FailedError
 from support.agent import secure_connect
 from support.agent2 import Http2Client
 from support.certs import Certs
@@ -16,9 +19,6 @@ from support.http1 import Http1Exchange
 from support.http2 import Http2Exchange
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
-
-from ghost_addons import repairs
-from ghost_core.errors import FailedError
 
 CHUNKED = b"2\r\n{}\r\n0\r\nX-Api-Key: smuggled\r\nX-Sum: 1\r\n\r\n"
 
@@ -30,7 +30,9 @@ class Attentive(Http2Client):
 
     def _see(self, event: Event) -> None:
         if isinstance(event, TrailersReceived):
-            self.trailers = tuple((bytes(name), bytes(value)) for name, value in event.headers or ())
+            self.trailers = tuple(
+                (bytes(name), bytes(value)) for name, value in event.headers or ()
+            )
         super()._see(event)
 
 
@@ -45,9 +47,11 @@ def with_trailers(exchange: Exchange) -> None:
     """Answer over HTTP/2 with a status behind the body, as gRPC does."""
     assert isinstance(exchange, Http2Exchange)
     length = 4 if exchange.record.query("held") else None
-    exchange.start(200, [("content-type", "text/plain" if length else "application/grpc")], length=length)
+    exchange.start(
+        200, [("content-type", "text/plain" if length else "application/grpc")], length=length
+    )
     exchange.send(b"body")
-    server, stream = exchange._server, exchange._stream  # noqa: SLF001  # h2 has the trailers
+    server, stream = exchange._server, exchange._stream  # h2 has the trailers
     with server.turn:
         trailers = [("grpc-status", "0"), ("grpc-message", f"Bearer {SECRET}")]
         server.state.send_headers(stream, trailers, end_stream=True)
@@ -120,15 +124,16 @@ def test_what_a_refused_request_still_sends_is_not_kept(
     tmp_path: Path, certs: Certs, up: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept: list[int] = []
+    repairs.install()
     consume = HttpStream.state_consume_request_body
 
     def watched(stream: HttpStream, event: object):  # type: ignore[no-untyped-def]
         yield from consume(stream, event)
         kept.append(len(stream.request_body_buf))
 
+    vars(watched)["ours"] = True
     monkeypatch.setattr(HttpStream, "state_consume_request_body", watched)
     with live_proxy(tmp_path, certs, up) as live:
-        monkeypatch.setattr(HttpStream, "state_consume_request_body", watched)
         session = live.spawn(f"GET {up.url}/**")
         with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
             answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"x" * 3_000_000)
@@ -138,11 +143,28 @@ def test_what_a_refused_request_still_sends_is_not_kept(
     assert up.connections == 0
 
 
+def test_a_body_of_unknown_length_is_no_further_request_to_an_older_upstream(
+    tmp_path: Path, certs: Certs
+) -> None:
+    hidden = b"DELETE /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+    with Upstream(certs, alpn=("http/1.1",)) as up, live_proxy(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(
+            live.port, up.authority, session.auth, ca=live.ca, alpn=("h2",)
+        ) as tunnel:
+            client = Http2Client(tunnel)
+            assert client.request("POST", "/echo", up.authority, body=hidden).status == 200
+            assert client.request("GET", "/echo", up.authority).status == 200
+    assert [(each.method, each.body) for each in up.requests] == [(b"POST", hidden), (b"GET", b"")]
+
+
 def test_installing_twice_mends_once() -> None:
     repairs.install()
-    before = HttpStream.state_consume_request_body
+    joined.install()
+    before = HttpStream.state_consume_request_body, Http1Client.send
     repairs.install()
-    assert HttpStream.state_consume_request_body is before
+    joined.install()
+    assert (HttpStream.state_consume_request_body, Http1Client.send) == before
 
 
 def test_an_engine_without_the_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,6 +6,8 @@ import base64
 from pathlib import Path
 
 import pytest
+
+from ghost_ledger.session.custody import Custody
 from support.agent import Auth, Tunnel, raw_connect, secure_connect
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
@@ -92,9 +94,7 @@ def test_a_private_address_is_not_dialled_unless_it_is_named(
     assert up.connections == 0
 
 
-def test_plain_http_passes_only_where_a_scope_spells_it(
-    tmp_path: Path, certs: Certs
-) -> None:
+def test_plain_http_passes_only_where_a_scope_spells_it(tmp_path: Path, certs: Certs) -> None:
     with Upstream() as plain:
         allowed = {"allow_private": [plain.authority]}
         with live_proxy(tmp_path, certs, proxy=allowed) as live:
@@ -137,3 +137,61 @@ def test_a_second_session_of_the_same_process_keeps_its_own_scopes(
     for session, expected in ((wide, 200), (narrow, 403)):
         with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
             assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == expected
+
+
+def test_a_session_that_another_process_owns_is_told_as_busy(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with (
+        Custody.acquire(session.sid),
+        raw_connect(proxy.port, up.authority, session.auth) as tunnel,
+    ):
+        assert tunnel.status == 503
+        assert tunnel.connected is not None
+        assert b"session.owned" in tunnel.connected.body
+    assert up.connections == 0
+
+
+@pytest.mark.parametrize("host", ["0x7f.1", "127.1", "a.-b", "[::ffff:127.0.0.1]"])
+def test_a_host_with_two_readings_gets_no_tunnel(
+    host: str, proxy: LiveProxy, session: LiveSession
+) -> None:
+    with raw_connect(proxy.port, f"{host}:443", session.auth) as tunnel:
+        assert tunnel.status == 400
+    assert proxy.wait_for(session, 1, "action.denied")[0].fields["stage"] == "authority"
+
+
+def test_a_plain_request_whose_names_disagree_is_refused(tmp_path: Path, certs: Certs) -> None:
+    with Upstream() as plain:
+        allowed = {"allow_private": [plain.authority]}
+        with live_proxy(tmp_path, certs, proxy=allowed) as live:
+            session = live.spawn(f"GET http://{plain.authority}/echo")
+            pair = base64.b64encode(":".join(session.auth).encode()).decode()
+            for hosts, status in ((["other.test"], 421), ([plain.authority] * 2, 400)):
+                headers = [("Proxy-Authorization", f"Basic {pair}")]
+                headers += [("Host", host) for host in hosts]
+                with Tunnel(live.port) as client:
+                    answer = client.request("GET", f"http://{plain.authority}/echo", headers)
+                assert answer.status == status
+        assert plain.connections == 0
+
+
+def test_each_plain_request_of_a_connection_says_who_it_is(tmp_path: Path, certs: Certs) -> None:
+    with Upstream() as plain:
+        allowed = {"allow_private": [plain.authority]}
+        with live_proxy(tmp_path, certs, proxy=allowed) as live:
+            session = live.spawn(f"GET http://{plain.authority}/echo")
+            pair = base64.b64encode(":".join(session.auth).encode()).decode()
+            named = {"Host": plain.authority, "Proxy-Authorization": f"Basic {pair}"}
+            url = f"http://{plain.authority}/echo"
+            with Tunnel(live.port) as client:
+                assert client.request("GET", url, named).status == 200
+                assert client.request("GET", url, {"Host": plain.authority}).status == 407
+        assert len(plain.requests) == 1
+
+
+def test_a_private_address_on_the_usual_port_is_told_inside_the_tunnel(proxy: LiveProxy) -> None:
+    session = proxy.spawn("GET https://localhost/**")
+    with secure_connect(proxy.port, "localhost:443", session.auth, ca=proxy.ca) as tunnel:
+        answer = tunnel.request("GET", "/", {"Host": "localhost"})
+    assert (answer.status, b"target.address" in answer.body) == (403, True)

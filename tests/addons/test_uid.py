@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from ghost_addons import uid
 from support.agent import raw_connect
 from support.live import LiveProxy, LiveSession
 from support.upstream import Upstream
-
-from ghost_addons import uid
 
 CLIENT = r"""
 import encodings.idna, os, socket, sys

@@ -5,12 +5,13 @@ from __future__ import annotations
 import ssl
 
 import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
 from support.agent import secure_connect
 from support.home import SECRET
 from support.live import LiveProxy, LiveSession
 from support.upstream import Upstream
-from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 
 def opened(proxy: LiveProxy, session: LiveSession, up: Upstream) -> ClientConnection:
@@ -70,3 +71,19 @@ def test_a_switch_of_protocols_that_nobody_asked_for_is_refused(
         tunnel.begin("POST", "/switch", {"Host": up.authority}, b"{}")
         assert tunnel.head().status == 502
     assert proxy.last(session).fields["error"] == "reply.upgrade"
+
+
+def test_a_session_that_is_over_gets_no_further_message(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        client.send("one")
+        client.recv(timeout=5)
+        live = proxy.proxy.services.sessions.get(session.sid)
+        assert live is not None
+        live.expires_at_us, live.ends = 0, lambda: True
+        client.send("two")
+        with pytest.raises(ConnectionClosed):
+            client.recv(timeout=5)
+    proxy.wait_for(session, 1, "action.outcome")
+    assert up.body_bytes == len("one")

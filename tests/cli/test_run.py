@@ -140,6 +140,20 @@ def test_the_child_has_the_proxy_and_stand_ins_instead_of_secrets(secretive: Gho
     assert not Path(seen["SSL_CERT_FILE"]).exists(), "its certificate outlives the run"
 
 
+def test_a_copy_of_a_secret_under_another_name_is_masked(secretive: GhostHome) -> None:
+    env = {
+        "SHOP_KEY": REALLY,
+        "COPY": REALLY,
+        "URL": f"https://u:{REALLY}@shop.example/",
+        "OTHER": "x",
+    }
+    done = run(secretive, *python(SHOW), env=env)
+    assert REALLY not in done.out
+    shown = json.loads(done.out)
+    assert shown["URL"] == "https://u:[redacted by ghost]@shop.example/"
+    assert (shown["COPY"], shown["OTHER"]) == ("[redacted by ghost]", "x")
+
+
 def test_a_client_in_the_child_goes_through_the_session(place: GhostHome, up: Upstream) -> None:
     before = len(up.requests)
     curl = [program("curl"), "-sS", "--fail", "-o", os.devnull, "-d", "a=1", f"{up.url}/echo"]

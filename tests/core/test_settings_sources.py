@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from decimal import Decimal
 from pathlib import Path
 
@@ -148,4 +149,20 @@ def test_a_file_over_the_limit_is_refused(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         read_file(tmp_path)
+    assert caught.value.code == "config.unreadable"
+
+
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling link"])
+def test_what_is_no_file_in_the_place_of_the_homes_is_refused(
+    house: Home, project: Path, kind: str
+) -> None:
+    match kind:
+        case "folder":
+            house.config.mkdir()
+        case "pipe":
+            os.mkfifo(house.config)
+        case _:
+            house.config.symlink_to(NOWHERE)
+    with pytest.raises(ConfigError) as caught:
+        gather(house, project, {})
     assert caught.value.code == "config.unreadable"

@@ -389,6 +389,7 @@ def test_bodies_are_needed_only_where_something_judges_them(tmp_path: Path) -> N
         _charge(b"amount=1", *_FORM, (b"X-HTTP-Method-Override", b"DELETE")),
         _charge(b"amount=1", *_FORM, (b"x-method-override", b"put")),
         _charge(b"amount=1", *_FORM, (b"X-HTTP-Method", b"POST"), (b"x-http-method", b"PUT")),
+        _charge(b"amount=1", *_FORM, (b"X_HTTP_Method_Override", b"DELETE")),
         _charge(b"amount=1", query="a=1&_method=DELETE"),
         _charge(b"amount=1", query="%5Fmethod=DELETE"),
         _charge(b"amount=1&_METHOD=delete"),
@@ -397,6 +398,13 @@ def test_bodies_are_needed_only_where_something_judges_them(tmp_path: Path) -> N
 def test_a_request_may_not_ask_for_another_method(tmp_path: Path, request_: Request) -> None:
     (verdict,) = _before(_policy(tmp_path, "stripe"), request_)
     assert verdict.code == "request.method_override"
+
+
+@pytest.mark.parametrize("name", [b"X-Original-URL", b"x-rewrite-url", b"X_Rewrite_URL"])
+def test_a_request_may_not_ask_for_another_path(tmp_path: Path, name: bytes) -> None:
+    request = _charge(b"amount=1", *_FORM, (name, b"/v1/admin"))
+    (verdict,) = _before(_policy(tmp_path, "stripe"), request)
+    assert verdict.code == "request.path_override"
 
 
 def test_an_override_with_the_judged_method_changes_nothing(tmp_path: Path) -> None:

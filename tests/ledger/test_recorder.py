@@ -238,7 +238,9 @@ def test_a_full_disk_fails_the_call_and_moves_no_chain(tmp_path: Path, owned: Ow
         pages = connection.exec_driver_sql("PRAGMA page_count").scalar_one()
     limits = [pages]
     sa.event.listen(
-        recorder.engine, "connect", lambda raw, _: raw.execute(f"PRAGMA max_page_count={limits[-1]}")
+        recorder.engine,
+        "connect",
+        lambda raw, _: raw.execute(f"PRAGMA max_page_count={limits[-1]}"),
     )
     recorder._writer._writing.close()  # what it holds, and what is pooled, has no limit yet
     recorder.engine.dispose()

@@ -111,6 +111,12 @@ class Source:
         left = [sid for sid in derived if sid not in known]
         return [sid for sid, body in rows if not _is_system(body)] + left
 
+    def recorders(self) -> Sequence[str]:
+        """Return the ids of the sessions that call themselves the recorder's own; nothing is judged."""
+        with db.read(self._engine) as connection:
+            rows = connection.execute(_SESSIONS).all()
+        return [sid for sid, body in rows if _is_system(body)]
+
     def has_row(self, sid: str) -> bool:
         """Tell whether the derived table knows the session."""
         with db.read(self._engine) as connection:

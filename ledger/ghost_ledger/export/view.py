@@ -69,14 +69,18 @@ def all_view(
 ) -> dict[str, Any]:
     """Return all sessions but the recorder's own, oldest first; verified only if each one is.
 
-    An empty history is not verified: no evidence is never a pass. Raises like `session_view`.
+    The recorder's own are not shown, but a broken one breaks the history: refusals without a session
+    stand there, and so would a session that was made to look like one. An empty history is not
+    verified: no evidence is never a pass. Raises like `session_view`.
     """
     source = Source(ledger)
     records = [gather(source, home, sid, key=key) for sid in source.sessions()]
     views = [_view(record, disclose=disclose, parts=parts) for record in records]
     count = source.count()
     codes = [view["verdict"]["exit_code"] for view in views] or [8]
-    code = 7 if not count.whole or 7 in codes else max(codes)
+    # The recorder that runs has not sealed its own session yet, so only what is broken counts.
+    hidden = [gather(source, home, sid, key=None).report.exit_code for sid in source.recorders()]
+    code = 7 if not count.whole or 7 in codes or 7 in hidden else max(codes)
     return {
         "schema": SCHEMA,
         "sessions": views,

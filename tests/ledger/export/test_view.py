@@ -389,6 +389,32 @@ def test_a_session_hidden_from_the_columns_is_still_listed(
     assert view_exit_code(view) == 7
 
 
+def test_an_edited_session_of_the_recorder_breaks_the_history(
+    tmp_path: Path, recorder: Recorder, ledger: Ledger
+) -> None:
+    system = recorder.system()
+    _sealed(recorder)
+    recorder.close()
+    assert view_exit_code(all_view(ledger, Home(tmp_path))) == 0
+    _edit(tmp_path, "UPDATE entries SET body = x'00' WHERE seq = 1 AND sid = ?", system)
+    assert view_exit_code(all_view(ledger, Home(tmp_path))) == 7
+
+
+def test_a_session_that_was_made_the_recorders_own_breaks_the_history(
+    tmp_path: Path, recorder: Recorder, ledger: Ledger
+) -> None:
+    hidden = _sealed(recorder)
+    _sealed(recorder)
+    statement = (
+        "UPDATE entries SET body = CAST(replace(CAST(body AS TEXT), '\"token\":',"
+        ' \'"system":true,"token":\') AS BLOB) WHERE seq = 0 AND sid = ?'
+    )
+    _edit(tmp_path, statement, hidden)
+    view = all_view(ledger, Home(tmp_path))
+    assert hidden not in [session["session_id"] for session in view["sessions"]]
+    assert (view["verified"], view_exit_code(view)) == (False, 7)
+
+
 def test_a_session_cut_out_of_the_log_breaks_the_history(
     tmp_path: Path, recorder: Recorder, ledger: Ledger
 ) -> None:

@@ -88,5 +88,3 @@ def test_the_rarest_actions_are_left_out_of_a_long_summary(
         fields=fields,
     )
     assert entry.parse(body).fields["omitted"] == 3
-
-
