@@ -1,4 +1,4 @@
-"""`ghost act`: one declared call, prepared from the catalogue, sent through our own proxy, retried where safe."""
+"""`ghost act`: one declared call, prepared by the catalogue, sent through our proxy, retried where safe."""
 
 from __future__ import annotations
 

@@ -91,9 +91,7 @@ def holds_body(action: Action, request: http.Request) -> bool:
     """Tell whether the body is held before admission; raises Refused where it cannot be."""
     limit = action.governance.settings.proxy.buffer_limit
     try:
-        held = stream.holds_request(
-            request, needs_body=action.decision.needs_body, limit=limit
-        )
+        held = stream.holds_request(request, needs_body=action.decision.needs_body, limit=limit)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
     action.body_mode = "buffered" if held else "streamed"
@@ -115,12 +113,12 @@ async def admit(
         action.body_mode = "buffered" if body else "none"
     action.request = _judged(services, action, request, clean_body)
     await _gates(services, action, request)
-    credential = _credential(services, action)
+    credential = _credential(action)
     secret = None
     if credential is not None:
         secret = await _resolve(services, action, credential)
     head = inject.head_of(request, path=action.request.target.path_and_query)
-    _refuse_stray(services, action, head)
+    _refuse_stray(action, head)
     action.wire_token = _wire_token(action)
     base = inject.stripped(head, credential, websocket=action.websocket)
     await _intend(services, action, head, base, credential, body=clean_body or b"")
@@ -177,7 +175,7 @@ def _require(
     )
 
 
-def _credential(services: Services, action: Action) -> Credential | None:
+def _credential(action: Action) -> Credential | None:
     target = action.request.target
     named = action.decision.credential
     if named is None and not action.decision.raw:
@@ -202,7 +200,7 @@ async def _resolve(services: Services, action: Action, credential: Credential) -
         raise Refused(refusal_of(error), attempt_of(action)) from error
 
 
-def _refuse_stray(services: Services, action: Action, head: Head) -> None:
+def _refuse_stray(action: Action, head: Head) -> None:
     target = action.request.target
     stray = action.governance.credentials.stray(head, target.scheme, target.host, target.port)
     if stray is not None:
@@ -225,7 +223,7 @@ def _wire_token(action: Action) -> bytes:
     ).encode()
 
 
-async def _intend(  # noqa: PLR0913  # the parts of one entry
+async def _intend(  # the parts of one entry
     services: Services,
     action: Action,
     head: Head,

@@ -21,7 +21,11 @@ ABNORMAL_CLOSURE = 1006
 
 
 def open_reply(
-    services: Services, action: Action, flow: http.HTTPFlow, *, on_error: Callable[[Exception], None]
+    services: Services,
+    action: Action,
+    flow: http.HTTPFlow,
+    *,
+    on_error: Callable[[Exception], None],
 ) -> None:
     """Clean the reply's headers and decide whether its body is held or relayed as it comes.
 
@@ -88,7 +92,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         return
     if not action.streamed_reply:
         scrub.buffered(action, response, excerpt=_excerpt(action))
-    post = await _gates(services, action, response)
+    post = await _gates(action, response)
     denial = next((verdict for verdict in post if not verdict.allow), None)
     if denial is not None:
         action.flags.append("flagged" if action.streamed_reply else "withheld")
@@ -105,9 +109,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         raise Refused(refusal_of(denial))
 
 
-async def _gates(
-    services: Services, action: Action, response: http.Response
-) -> tuple[Verdict, ...]:
+async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:
     if not needs_reply(action):
         return ()
     body = None if action.streamed_reply else response.raw_content or b""

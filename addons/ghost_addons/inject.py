@@ -1,8 +1,8 @@
 """The one place that puts a secret on the wire, as the last step before sending.
 
-`injected` builds the head that goes upstream from the stripped head of the agent. It runs twice: with a mark for
-the record, before the intent is durable, and with the secret afterwards. The record therefore cannot hold what
-the wire holds.
+`injected` builds the head that goes upstream from the stripped head of the agent. It runs twice: with a
+mark for the record, before the intent is durable, and with the secret afterwards. The record therefore
+cannot hold what the wire holds.
 """
 
 from __future__ import annotations

@@ -255,7 +255,7 @@ class Proxy:
         except GhostError as error:
             # It stays refused; the next look, or the next command, tries again.
             log = structlog.get_logger(__name__)
-            log.error("session.unsealed", sid=session.sid, code=error.code)
+            log.warning("session.unsealed", sid=session.sid, code=error.code)
 
     async def stop(self, *, grace_seconds: float = DRAIN_SECONDS) -> None:
         """Drain and end; sessions stay as they are, for the next owner."""

@@ -29,7 +29,7 @@ class Keeping:
     policy: str
     limit: int
 
-    def payload(  # noqa: PLR0913  # the parts of one row
+    def payload(  # the parts of one row
         self, field: str, salt: bytes, commitment: str, *, head: bytes, body: bytes, size: int
     ) -> Payload | None:
         """Return what is stored beside the commitment, or None where nothing is."""

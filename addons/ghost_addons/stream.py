@@ -46,7 +46,9 @@ def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> boo
 
 def _holds_unknown_length(request: http.Request, *, needs_body: bool) -> bool:
     chunked = "transfer-encoding" in request.headers
-    if not chunked and (request.http_version.startswith("HTTP/1") or not is_mutation(request.method)):
+    if not chunked and (
+        request.http_version.startswith("HTTP/1") or not is_mutation(request.method)
+    ):
         return True  # there is no body
     if needs_body:
         raise DeniedError("a rule must see this body: send Content-Length", code="body.length")

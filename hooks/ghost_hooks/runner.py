@@ -64,7 +64,11 @@ class HookRunner:
                     hook, content, [*argv, str(content.path), content.hash], document
                 )
             case _ if not content.executable:
-                return _failed(hook, "is not executable (chmod +x) and has no known suffix", code="hook.unknown")
+                return _failed(
+                    hook,
+                    "is not executable (chmod +x) and has no known suffix",
+                    code="hook.unknown",
+                )
             case _:
                 return await self._by_program(hook, content, [str(content.path)], document)
 

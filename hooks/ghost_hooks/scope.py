@@ -161,5 +161,6 @@ def _check_known(scope: Scope, known: Collection[str] | Mapping[str, Collection[
         raise UsageError(
             f"scope {scope.text!r}: tool {scope.tool!r} has no action {scope.action!r}",
             code="scope.unknown",
-            hint=nearest(scope.action, actions) or f"see tools.{scope.tool}.actions: ghost config show",
+            hint=nearest(scope.action, actions)
+            or f"see tools.{scope.tool}.actions: ghost config show",
         )

@@ -74,7 +74,9 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path_and_query}"
 
 
-@lru_cache(maxsize=256)  # agents call the same paths again and again; a refused one raises, and is not kept
+@lru_cache(
+    maxsize=256
+)  # agents call the same paths again and again; a refused one raises, and is not kept
 def _at(scheme: str, host: str, port: int, path_and_query: str) -> Target:
     path, _, query = path_and_query.partition("?")
     return Target(scheme, host, port, path, query)

@@ -1,7 +1,7 @@
 """What a session did without entries of its own: allowed reads. It goes into `session.closed`.
 
-The tally lies in the session's folder while no process owns it, so that the next owner goes on counting. After
-a crash it starts from what was saved last; entries do not depend on it.
+The tally lies in the session's folder while no process owns it, so that the next owner goes on counting.
+After a crash it starts from what was saved last; entries do not depend on it.
 """
 
 from __future__ import annotations
@@ -46,7 +46,9 @@ class Tally:
         """Return what the last owner left, or an empty tally."""
         try:
             document = json.loads((folder / _NAME).read_bytes())
-            reads = {(str(row[0]), str(row[1]), str(row[2])): int(row[3]) for row in document["reads"]}
+            reads = {
+                (str(row[0]), str(row[1]), str(row[2])): int(row[3]) for row in document["reads"]
+            }
             return cls(Counter(reads), int(document["bytes_sent"]), int(document["bytes_received"]))
         except (OSError, ValueError, KeyError, TypeError, IndexError):
             return cls()
