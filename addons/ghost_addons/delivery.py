@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import record, scrub, stream
+from ghost_addons import record, scrub, stream, trail
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -153,6 +153,17 @@ async def settle(
             action.tool, action.name, status, sent=action.sent, received=action.received
         )
     session.calls.pop(action.id, None)
+    trail.told(
+        "action.settled",
+        sid=session.sid,
+        action_id=action.id,
+        tool=action.tool,
+        action=action.name,
+        status=status,
+        http_status=action.http_status,
+        ms=action.latency_us // 1000,
+        error=error,
+    )
 
 
 async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:

@@ -18,7 +18,7 @@ from mitmproxy import connection, http, tcp, udp
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
 
-from ghost_addons import admission, delivery, stream, tunnels, websocket
+from ghost_addons import admission, delivery, stream, trail, tunnels, websocket
 from ghost_addons.action import Action
 from ghost_addons.connection import Peer, Tunnel
 from ghost_addons.record import Attempt
@@ -234,6 +234,16 @@ class Guard:
         receipt = await self.services.refusals.enter(attempt, refusal, ledger)
         if receipt is not None and session is not None:
             self.services.sessions.tell_ticket(attempt.id, refusal, receipt)
+        trail.told(
+            "action.denied",
+            sid=attempt.sid,
+            action_id=attempt.id,
+            method=attempt.method,
+            host=attempt.host,
+            status=refusal.status,
+            code=refusal.code,
+            rule=refusal.rule,
+        )
         return Entered(attempt.sid, attempt.id if receipt is not None else "")
 
     def _attempt(self, flow: http.HTTPFlow) -> Attempt:

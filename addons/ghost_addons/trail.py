@@ -1,0 +1,18 @@
+"""What an operator may watch with `-v`: one log event for each call that ended and for each refusal.
+
+Logs may be lost and are no evidence. Path and query are payload and stay out of them.
+"""
+
+from __future__ import annotations
+
+import logging
+
+import structlog
+
+_LOGGER = logging.getLogger("ghost.trail")
+
+
+def told(event: str, **fields: object) -> None:
+    """Log an event, unless nobody listens, which costs next to nothing."""
+    if _LOGGER.isEnabledFor(logging.INFO):
+        structlog.stdlib.get_logger("ghost.trail").info(event, **fields)
