@@ -6,6 +6,7 @@ The order is the product: whatever fails before the end of `admit` leaves nothin
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import replace
 
 from mitmproxy import http
@@ -26,6 +27,7 @@ from ghost_hooks.target import Target
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
+_BREAKS = re.compile(rb"[\r\n\0]")
 _SLOW = frozenset({"cmd", "vault"})  # they wait for a process or the database
 
 
@@ -37,6 +39,7 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
         refusal = unauthenticated("the session has ended", code="session.ended")
         raise Refused(refusal, _attempt(tunnel, request))
     try:
+        _require_plain(request)
         target = _target(tunnel, flow)
         governance = services.governor.in_force(session.scopes)
         wanted = (tunnel.ticket.tool, tunnel.ticket.action) if tunnel.ticket else None
@@ -57,10 +60,19 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
     return action
 
 
+def _require_plain(request: http.Request) -> None:
+    """Refuse a head that another server may read in another way than we do (RFC 9110 §5.5, §9.1)."""
+    if request.data.method != request.method.encode("ascii", "replace"):
+        raise DeniedError("a method is written in capitals", code="request.malformed")
+    for _, value in request.headers.fields:
+        if _BREAKS.search(value):
+            raise DeniedError("a header value holds a line break or NUL", code="request.malformed")
+
+
 def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
     request = flow.request
     scheme = "https" if flow.client_conn.tls_established else "http"
-    if scheme != tunnel.scheme:
+    if not scheme == request.scheme == tunnel.scheme:
         raise DeniedError("the tunnel was opened for TLS", code="target.mismatch")
     # In HTTP/1.1 the engine clears the authority; HTTP/2 carries it as `:authority`.
     hosts = request.headers.get_all("host")
@@ -291,6 +303,7 @@ def attempt_of(action: Action, *, agent_head: bytes = b"") -> Attempt:
         method=action.request.method,
         host=target.host,
         port=target.port,
+        path=target.path,
         tool=action.tool,
         action=action.name,
         verdicts=action.verdicts,
@@ -307,6 +320,7 @@ def _attempt(tunnel: Tunnel, request: http.Request) -> Attempt:
         method=request.method[:32],
         host=tunnel.host,
         port=tunnel.port,
+        path=request.path.partition("?")[0],
         id=tunnel.ticket.action_id if tunnel.ticket else "",
         alone=tunnel.ticket is not None,
     )

@@ -30,8 +30,7 @@ class Tunnel:
 
 @dataclass(slots=True)
 class Peer:
-    """One client connection: its tunnel, the addresses judged for it, its admitted calls."""
+    """One client connection: its tunnel, and its admitted calls."""
 
     tunnel: Tunnel | None = None
-    dialable: set[tuple[str, int]] = field(default_factory=set)
     admitted: set[str] = field(default_factory=set)

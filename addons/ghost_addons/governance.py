@@ -44,9 +44,20 @@ class Governor:
         if self._settings is None or stamp != self._stamp:
             self._settings = None
             self._cached.clear()
+            self._require_files(stamp)
             self._settings = self.load()
             self._stamp = stamp
         return self._settings
+
+    def _require_files(self, stamp: Stamp) -> None:
+        """Refuse while a file that held rules is gone or empty: an editor may be about to write it."""
+        for file, before, now in zip(self.files, self._stamp, stamp, strict=False):
+            if before[1] and not now[1]:
+                raise ConfigError(
+                    f"file {file!r}: held settings and is gone or empty now",
+                    code="config.missing",
+                    hint="restore it, or stop and start the proxy",
+                )
 
     def in_force(self, scopes: tuple[str, ...]) -> Governance:
         """Return the governance for a session that holds these scopes."""

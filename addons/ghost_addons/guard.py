@@ -78,12 +78,14 @@ class Guard:
     @guarded
     async def http_connect(self, flow: http.HTTPFlow) -> None:
         """Authenticate the client, judge the authority, pin the address; nothing is dialled here."""
-        identity = self._identify(flow)
         peer = self._peer(flow)
+        if flow.client_conn.tls_established or _is_open(peer.tunnel):
+            # One connection, one tunnel: what is judged for a second must not be dialled for the first.
+            raise Refused(_NESTED)
+        identity = self._identify(flow)
         peer.tunnel = await tunnels.open_tunnel(self.services, identity, flow.request)
         identity.session.clients.add(flow.client_conn.id)
         if peer.tunnel.refusal is None:
-            peer.dialable.add((peer.tunnel.address, peer.tunnel.port))
             flow.request.host = peer.tunnel.address
 
     @property
@@ -94,12 +96,16 @@ class Guard:
     def server_connect(self, data: server_hooks.ServerConnectionHookData) -> None:
         """Let the engine dial only what was judged, and only while an admitted call needs it."""
         data.server.error = "ghost: no admitted call for this address"  # stands if we fail
-        if self._may_dial(data.client.id, data.server.address):
+        if self._may_dial(data.client.id, data.server):
             data.server.error = None
 
-    def _may_dial(self, client_id: str, address: tuple[str, int] | None) -> bool:
+    def _may_dial(self, client_id: str, server: connection.Server) -> bool:
+        """Tell whether this is the very place, over TLS or not, that the open tunnel was judged for."""
         peer = self._peers.get(client_id)
-        return peer is not None and bool(peer.admitted) and address in peer.dialable
+        if peer is None or peer.tunnel is None or not peer.admitted:
+            return False
+        judged = (peer.tunnel.address, peer.tunnel.port)
+        return server.address == judged and server.tls == (peer.tunnel.scheme == "https")
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -279,7 +285,6 @@ class Guard:
         peer.tunnel = await tunnels.open_plain(self.services, identity, flow.request)
         identity.session.clients.add(flow.client_conn.id)
         if peer.tunnel.refusal is None:
-            peer.dialable.add((peer.tunnel.address, peer.tunnel.port))
             flow.request.data.host = peer.tunnel.address
         return peer.tunnel
 
@@ -297,6 +302,17 @@ class Entered:
     action_id: str = ""
 
 
+def _is_open(tunnel: Tunnel | None) -> bool:
+    return tunnel is not None and tunnel.scheme == "https"
+
+
+_NESTED = Refusal(
+    status=400,
+    code="request.nested",
+    message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
+    stage="authority",
+    rule="grammar",
+)
 _MALFORMED = Refusal(
     status=400,
     code="request.malformed",

@@ -246,12 +246,20 @@ class Proxy:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), WATCH_SECONDS)
             for session in self.services.sessions.live:
-                if session.ends() and session.conclusion is None:
+                if session.conclusion is None and (session.ends() or self._is_orphan(session)):
                     await self._seal_expired(session)
 
+    def _is_orphan(self, session: LiveSession) -> bool:
+        """Tell whether the parent has ended, perhaps in another process."""
+        if not session.parent:
+            return False
+        parent = self.services.ledger.session(session.parent)
+        return parent is None or parent.evaporated_at is not None
+
     async def _seal_expired(self, session: LiveSession) -> None:
+        reason = "ttl" if session.ends() else "evaporate"
         try:
-            await self.evaporate(session, grace_seconds=0, reason="ttl")
+            await self.evaporate(session, grace_seconds=0, reason=reason)
         except GhostError as error:
             # It stays refused; the next look, or the next command, tries again.
             log = structlog.get_logger(__name__)

@@ -169,6 +169,7 @@ class Attempt:
     method: str
     host: str
     port: int = 0
+    path: str = ""
     tool: str = ""
     action: str = ""
     verdicts: tuple[Verdict, ...] = ()

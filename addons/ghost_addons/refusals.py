@@ -15,7 +15,7 @@ from ghost_ledger.recorder import Receipt, Recorder
 
 WINDOW_SECONDS = 1.0
 
-type Key = tuple[str, str, str, int, str, str]
+type Key = tuple[str, str, str, int, str, str, str, str, str]
 
 
 @dataclass(slots=True)
@@ -87,4 +87,6 @@ class Refusals:
 
 
 def _key(attempt: Attempt, refusal: Refusal) -> Key:
-    return (attempt.sid, attempt.method, attempt.host, attempt.port, refusal.code, refusal.rule)
+    """Equal are refusals of the same thing: another path or action is another refusal."""
+    tried = (attempt.method, attempt.host, attempt.port, attempt.path, attempt.tool, attempt.action)
+    return (attempt.sid, *tried, refusal.code, refusal.rule)

@@ -91,7 +91,11 @@ def open_body(
     A body in a coding that cannot be undone is refused (FailedError `body.coding`), or under
     `mark` passes as it is and says so in the record. The headers of a reply without a body stay.
     """
-    if action.request.method == "HEAD" or response.status_code in _BODILESS:
+    framing = response.headers.get("transfer-encoding", "chunked").strip().lower()
+    if framing not in {"chunked", "identity"}:
+        # The engine unframes chunks and nothing else; a coding below them would hide the body.
+        raise FailedError("reply: a transfer coding that cannot be undone", code="body.coding")
+    if _has_no_body(action, response):
         return
     coding = response.headers.get("content-encoding", "").encode("latin-1")
     try:
@@ -105,6 +109,10 @@ def open_body(
         del response.headers["content-encoding"]
 
 
+def _has_no_body(action: Action, response: http.Response) -> bool:
+    return action.request.method == "HEAD" or response.status_code in _BODILESS
+
+
 @lru_cache(maxsize=8)
 def _limits(piece_bytes: int) -> Limits:
     return Limits(piece_bytes=piece_bytes)
@@ -113,6 +121,8 @@ def _limits(piece_bytes: int) -> Limits:
 def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
     """Clean a body that is here as a whole, and commit to head and body as the agent gets them."""
     raw = response.raw_content or b""
+    if raw and _has_no_body(action, response):
+        response.raw_content = raw = b""  # RFC 9110 §6.4.1: there is none, whatever the upstream sent
     clean = raw
     if action.scrub is not None and raw:
         clean = action.scrub.whole(raw)

@@ -374,3 +374,54 @@ def test_a_tool_without_a_credential_gets_none(tmp_path: Path, certs: Certs, up:
             assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
         assert "credential" not in live.entries(session)[1].fields
     assert up.requests[0].header("authorization") is None
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"X-A: 1\rX-HTTP-Method-Override: DELETE",
+        b"X-A: 1\x002",
+        b"X-A: 1\r\n folded",
+    ],
+)
+def test_a_header_value_with_two_readings_reaches_nobody(
+    line: bytes, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        host = up.authority.encode()
+        tunnel.send(b"GET /echo HTTP/1.1\r\nHost: " + host + b"\r\n" + line + b"\r\n\r\n")
+        assert tunnel.answer().status == 400
+    assert up.requests == ()
+
+
+@pytest.mark.parametrize("method", ["post", "Post", "PO\u017fT"])
+def test_a_method_is_sent_as_it_was_judged_or_not_at_all(
+    method: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        head = f"{method} /echo HTTP/1.1\r\nHost: {up.authority}\r\nContent-Length: 0\r\n\r\n"
+        tunnel.send(head.encode())
+        assert tunnel.answer().status == 400
+    assert up.requests == ()
+
+
+def test_refusals_of_different_paths_are_different_entries(proxy: LiveProxy, up: Upstream) -> None:
+    session = proxy.spawn(f"GET {up.url}/**")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        for path in ("/innocent", "/admin"):
+            tunnel.request("DELETE", path, {"Host": up.authority})
+    denials = proxy.wait_for(session, 2, "action.denied")
+    assert [b"/innocent" in proxy.payload(each, "params") for each in denials] == [True, False]
+    assert all("count" not in each.fields for each in denials)
+
+
+def test_a_configuration_that_vanished_refuses_every_request(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
+        text = proxy.home.config.read_text("utf-8")
+        proxy.home.config.write_text("", "utf-8")
+        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 500
+        proxy.home.config.write_text(text, "utf-8")
+        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import time
 from pathlib import Path
@@ -255,3 +256,39 @@ def rss_bytes(process: int) -> int:
     """Return how much memory of a process is resident."""
     pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.parametrize("coding", ["gzip, chunked", "gzip"])
+def test_a_transfer_coding_that_hides_the_body_is_refused(
+    coding: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    def answer(exchange: Exchange) -> None:
+        secret = exchange.record.header("authorization") or b""
+        body = gzip.compress(secret)
+        if "chunked" in coding:
+            body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
+        exchange.emit(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body)
+        exchange.abort()
+
+    up.route("/hidden", answer)
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        reply = tunnel.request("POST", "/hidden", {"Host": up.authority}, b"{}")
+    assert reply.status == 502
+    assert gzip.compress(SECRET.encode())[10:20] not in reply.body
+
+
+def test_a_reply_that_has_no_body_gets_none(tmp_path: Path, certs: Certs) -> None:
+    with Upstream(certs, alpn=("h2",)) as other, live_proxy(tmp_path, certs, other) as live:
+
+        def answer(exchange: Exchange) -> None:
+            exchange.start(204, [])
+            exchange.send(exchange.record.header("authorization") or b"")
+            exchange.finish()
+
+        other.route("/none", answer)
+        session = live.spawn("demo_api")
+        with secure_connect(
+            live.port, other.authority, session.auth, ca=live.ca, alpn=("h2",)
+        ) as tunnel:
+            reply = Http2Client(tunnel).request("GET", "/none", other.authority)
+    assert (reply.status, reply.body) == (204, b"")

@@ -401,7 +401,8 @@ def test_a_tunnel_to_a_refused_host_may_dial_nothing(
     with secure_connect(proxy.port, "elsewhere.test:443", session.auth, ca=proxy.ca) as tunnel:
         assert tunnel.request("GET", "/", {"Host": "elsewhere.test"}).status == 403
         (peer,) = proxy.proxy.engine.guard._peers.values()  # seen from nowhere else
-        assert (peer.dialable, peer.admitted) == (set(), set())
+        assert peer.tunnel is not None
+        assert (peer.tunnel.address, peer.admitted) == ("", set())
 
 
 def test_a_plain_request_is_dialled_only_where_a_scope_spells_it(

@@ -26,6 +26,7 @@ from support.agent import raw_connect, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
 from support.handclock import HandClock
+from support.ledger import CLOSED
 from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
 
@@ -300,3 +301,15 @@ def test_a_stop_goes_on_where_the_ledger_cannot_take_an_outcome(
     go.set()
     assert not is_owned(session.sid)
     proxy.stop = lambda: None  # type: ignore[method-assign]  # it is stopped
+
+
+def test_a_child_dies_with_a_parent_that_ended_elsewhere(proxy: LiveProxy, up: Upstream) -> None:
+    parent = proxy.spawn("demo_api", ttl_seconds=60)
+    child = proxy.spawn("demo_api", ttl_seconds=30, parent=parent.sid)
+    used(proxy, child, up)
+    recorder = proxy.proxy.services.recorder
+    custody = Custody.acquire(parent.sid)
+    recorder.attach(parent.sid, custody.key)
+    recorder.seal(parent.sid, CLOSED)
+    custody.destroy()
+    proxy.wait_for(child, 1, "session.seal")

@@ -9,6 +9,7 @@ import pytest
 
 from ghost_ledger.session.custody import Custody
 from support.agent import Auth, Tunnel, raw_connect, secure_connect
+from support.agent2 import Http2Client
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
@@ -195,3 +196,37 @@ def test_a_private_address_on_the_usual_port_is_told_inside_the_tunnel(proxy: Li
     with secure_connect(proxy.port, "localhost:443", session.auth, ca=proxy.ca) as tunnel:
         answer = tunnel.request("GET", "/", {"Host": "localhost"})
     assert (answer.status, b"target.address" in answer.body) == (403, True)
+
+
+def test_a_tunnel_inside_tls_to_the_proxy_is_refused(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with Tunnel(proxy.port) as client:
+        client.tls(sni="localhost", ca=proxy.ca)
+        assert client.connect(up.authority, session.auth).status == 400
+    assert up.connections == 0
+
+
+def test_many_tunnels_in_one_http2_connection_are_refused(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with Upstream() as other:
+        allowed = {"allow_private": [up.authority, other.authority]}
+        with live_proxy(tmp_path, certs, up, proxy=allowed) as live:
+            session = live.spawn("demo_api", f"GET {other.url.replace('http:', 'https:')}/**")
+            with Tunnel(live.port) as client:
+                client.tls(sni="localhost", ca=live.ca, alpn=("h2",))
+                pair = base64.b64encode(":".join(session.auth).encode()).decode()
+                auth = [("proxy-authorization", f"Basic {pair}")]
+                browser = Http2Client(client)
+                for place in (other.authority, up.authority):
+                    assert browser.request("CONNECT", "/", place, auth).status == 400
+        assert (up.connections, other.connections) == (0, 0)
+
+
+def test_a_second_tunnel_through_an_open_one_is_refused(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.connect(up.authority, session.auth).status == 400
+    assert up.connections == 0
