@@ -103,7 +103,9 @@ def holds_body(action: Action, request: http.Request) -> bool:
     """Tell whether the body is held before admission; raises Refused where it cannot be."""
     limit = action.governance.settings.proxy.buffer_limit
     try:
-        held = stream.holds_request(request, needs_body=action.decision.needs_body, limit=limit)
+        # A form can name another method than the one that was judged, so it never passes unseen.
+        needs_body = action.decision.needs_body or stream.is_form(request)
+        held = stream.holds_request(request, needs_body=needs_body, limit=limit)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
     action.body_mode = "buffered" if held else "streamed"

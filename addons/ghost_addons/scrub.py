@@ -122,7 +122,9 @@ def buffered(action: Action, response: http.Response, *, excerpt: int) -> None:
     """Clean a body that is here as a whole, and commit to head and body as the agent gets them."""
     raw = response.raw_content or b""
     if raw and _has_no_body(action, response):
-        response.raw_content = raw = b""  # RFC 9110 §6.4.1: there is none, whatever the upstream sent
+        response.raw_content = raw = (
+            b""  # RFC 9110 §6.4.1: there is none, whatever the upstream sent
+        )
     clean = raw
     if action.scrub is not None and raw:
         clean = action.scrub.whole(raw)

@@ -29,6 +29,12 @@ def declared_length(message: http.Message) -> int | None:
     return int(text) if text.isascii() and text.isdigit() else None
 
 
+def is_form(request: http.Request) -> bool:
+    """Tell whether the body is a form, whose `_method` field some servers take for the method."""
+    kind: str = request.headers.get("content-type", "")
+    return kind.lower().startswith("application/x-www-form-urlencoded")
+
+
 def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> bool:
     """Tell whether the request body is held; what is not held streams.
 

@@ -111,10 +111,13 @@ class Ledger:
         size, root = state.frontier.size, state.frontier.root()
         return StoredHead(state.origin, size, root, state.last_ts, state.vkey)
 
-    def bundle(self, sid: str, home: Home | None = None, *, disclose: bool = False) -> Bundle:
+    def bundle(
+        self, sid: str, home: Home | None = None, *, disclose: bool = False, leaves: bool = True
+    ) -> Bundle:
         """Build the offline bundle of a session under a fresh head, signed by the log key.
 
-        The head is remembered on disk before this returns it.
+        The head is remembered on disk before this returns it. One that is only looked at here (`leaves`
+        false) is not: a look must not teach us what a lost memory should have known.
 
         Raises:
             NotFoundError: code `session.unknown`.
@@ -132,8 +135,9 @@ class Ledger:
                 raise _unknown(sid)
             opening.check_memory(connection, state, known)
             size, root = state.frontier.size, state.frontier.root()
-            database = opening.database_name(self._engine)
-            remember(home, state.origin, size, root, database=database)
+            if leaves:
+                database = opening.database_name(self._engine)
+                remember(home, state.origin, size, root, database=database)
             head = bundling.sign_head(home, state)
             return bundling.build(connection, stored, size, head, disclosures)
 

@@ -425,3 +425,19 @@ def test_a_configuration_that_vanished_refuses_every_request(
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 500
         proxy.home.config.write_text(text, "utf-8")
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
+
+
+@pytest.mark.parametrize("framing", ["Content-Length: 14", "Transfer-Encoding: chunked"])
+def test_a_form_cannot_name_another_method(
+    framing: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    body = b"_method=DELETE"
+    sent = b"e\r\n" + body + b"\r\n0\r\n\r\n" if "chunked" in framing else body
+    head = (
+        f"POST /echo HTTP/1.1\r\nHost: {up.authority}\r\n"
+        f"Content-Type: application/x-www-form-urlencoded\r\n{framing}\r\n\r\n"
+    )
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.send(head.encode() + sent)
+        assert tunnel.answer().status in (403, 411)
+    assert up.requests == ()

@@ -267,7 +267,9 @@ def test_a_transfer_coding_that_hides_the_body_is_refused(
         body = gzip.compress(secret)
         if "chunked" in coding:
             body = b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body)
-        exchange.emit(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body)
+        exchange.emit(
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: " + coding.encode() + b"\r\n\r\n" + body
+        )
         exchange.abort()
 
     up.route("/hidden", answer)

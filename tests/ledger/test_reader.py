@@ -17,7 +17,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.verify import verify_bundle
 from support.handclock import HandClock
-from support.ledger import CLOSED, Owned, denied, intent, open_recorder, script, spawned
+from support.ledger import CLOSED, Owned, denied, intent, open_recorder, script, spawned, url_of
 
 
 @pytest.fixture
@@ -163,3 +163,17 @@ def test_an_unknown_session_has_no_bundle(ledger: Ledger):
     with pytest.raises(NotFoundError) as caught:
         ledger.bundle("gh_" + "0" * 32)
     assert caught.value.code == "session.unknown"
+
+
+def test_a_look_remembers_no_head(tmp_path: Path) -> None:
+    with open_recorder(tmp_path) as recorder:
+        owned = spawned(recorder)
+        recorder.seal(owned.sid, CLOSED)
+    engine = db.engine(url_of(tmp_path))
+    for head in (tmp_path / "heads").iterdir():
+        head.unlink()
+    Ledger(engine, Home(tmp_path)).bundle(owned.sid, leaves=False)
+    assert list((tmp_path / "heads").iterdir()) == []
+    Ledger(engine, Home(tmp_path)).bundle(owned.sid)
+    assert list((tmp_path / "heads").iterdir()) != []
+    engine.dispose()

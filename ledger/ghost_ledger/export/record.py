@@ -146,7 +146,7 @@ def _bundle(source: Source, home: Home, sid: str, *, given: bool) -> tuple[Bundl
     if memory.state == "invalid":
         return _bare(source, sid), memory
     try:
-        return source.ledger.bundle(sid, home), memory
+        return source.ledger.bundle(sid, home, leaves=False), memory
     except NotFoundError:
         raise
     except IntegrityError as error:
