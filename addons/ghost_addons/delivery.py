@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import record, scrub, stream, trail
+from ghost_addons import record, scrub, stream, trail, websocket
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -17,7 +17,8 @@ from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
-ABNORMAL_CLOSURE = 1006
+CUT = frozenset({1006, 1009})
+"""Close codes of a websocket that broke off: no close frame, a message too big (RFC 6455 §7.4.1)."""
 
 
 def open_reply(
@@ -38,7 +39,7 @@ def open_reply(
     action.peer = _peer_of(flow)
     action.response = Commitment("response") if action.recorded else None
     if response.status_code == SWITCHING_PROTOCOLS:
-        if not action.websocket:
+        if not action.websocket or not websocket.agreed(flow.request, response):
             raise FailedError("the upstream switched protocols unasked", code="reply.upgrade")
         scrub.clean_headers(action, response, services.secrets.scrubber)
         return
@@ -189,8 +190,8 @@ def _error_code(flow: http.HTTPFlow) -> str:
 
 
 async def settle_websocket(services: Services, action: Action, flow: http.HTTPFlow) -> None:
-    """Enter a websocket when it has closed; without a close frame it was cut (RFC 6455 §7.1.5)."""
-    cut = flow.websocket is None or flow.websocket.close_code == ABNORMAL_CLOSURE
+    """Enter a websocket when it has closed; whether it was cut, its close code says."""
+    cut = flow.websocket is None or flow.websocket.close_code in CUT
     ended = "aborted" if cut or action.session.ending else "complete"
     await settle(services, action, status="executed", ended=ended)
 

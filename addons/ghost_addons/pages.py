@@ -15,6 +15,7 @@ from ghost_core.errors import FailedError
 _CODES = {
     400: ("request.malformed", "the request is malformed or ambiguous"),
     413: ("body.too_large", "the body is too large"),
+    431: ("request.head_too_large", "the head of the request is too large"),
     502: ("upstream.failed", "the upstream could not be reached, or broke off"),
     504: ("upstream.timeout", "the upstream did not answer in time"),
 }

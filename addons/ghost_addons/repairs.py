@@ -19,6 +19,7 @@ from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http import HttpStream, _http1
 from mitmproxy.proxy.layers.http._events import RequestData, RequestHeaders
 
+from ghost_addons import frames, heads
 from ghost_core.errors import FailedError
 
 type Commands = Iterator[commands.Command]
@@ -26,11 +27,16 @@ type Step = Callable[..., Commands]
 
 
 class TrailerlessReader(ChunkedReader):
-    """Reads a chunked body and discards its trailers, as RFC 9110 §6.5.1 allows."""
+    """Reads a chunked body and discards its trailers, as RFC 9110 §6.5.1 allows.
+
+    Lines that it waits for have the limit of a head (RFC 9112 §7.1.1).
+    """
 
     @override
     def __call__(self, buf: ReceiveBuffer) -> h11.Data | h11.EndOfMessage | None:
         found = super().__call__(buf)
+        if found is None and len(buf) > heads.HEAD_BYTES:
+            raise h11.RemoteProtocolError("a line or the trailers of the body are too long")
         return h11.EndOfMessage() if isinstance(found, h11.EndOfMessage) else found
 
 
@@ -69,6 +75,8 @@ def _lacks_length(event: RequestHeaders) -> bool:
 
 def install() -> None:
     """Put our parts in the place of the engine's, once."""
+    heads.install()
+    frames.install()
     consume = getattr(HttpStream, "state_consume_request_body", None)
     if not callable(consume) or not hasattr(_http1, "ChunkedReader"):
         raise FailedError("the engine has no body reader any more", code="proxy.engine")

@@ -7,6 +7,15 @@ from mitmproxy import http
 from ghost_addons.action import Action
 from ghost_addons.services import Services
 
+VERSION = "13"  # RFC 6455 §4.1
+
+
+def agreed(request: http.Request, response: http.Response) -> bool:
+    """Tell whether a 101 begins a websocket, by the same marks as the engine (RFC 6455 §4.1)."""
+    upgrade: str = response.headers.get("upgrade", "")
+    version: str = request.headers.get("sec-websocket-version", "")
+    return upgrade.lower() == "websocket" and version == VERSION
+
 
 def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     """Clean and count the newest message; returns False where the session has ended.

@@ -16,6 +16,7 @@ from ghost_core.errors import FailedError
     [
         (400, "request.malformed"),
         (413, "body.too_large"),
+        (431, "request.head_too_large"),
         (502, "upstream.failed"),
         (504, "upstream.timeout"),
         (599, "proxy.error"),
