@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 from collections.abc import Callable
 
 from mitmproxy import http
@@ -17,6 +19,7 @@ from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
+LARGE_BYTES = 64_000
 CUT = frozenset({1006, 1009})
 """Close codes of a websocket that broke off: no close frame, a message too big (RFC 6455 §7.4.1)."""
 
@@ -92,7 +95,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
     if response.status_code == SWITCHING_PROTOCOLS or action.settled:
         return
     if not action.streamed_reply:
-        scrub.buffered(action, response, excerpt=_excerpt(action))
+        await _clean_held(action, response)
     post = await _gates(action, response)
     denial = next((verdict for verdict in post if not verdict.allow), None)
     if denial is not None:
@@ -108,6 +111,15 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
     )
     if withheld and denial is not None:
         raise Refused(refusal_of(denial))
+
+
+async def _clean_held(action: Action, response: http.Response) -> None:
+    """Clean a held body; a large one beside the loop, since a few kilobytes can expand to many megabytes."""
+    work = functools.partial(scrub.buffered, action, response, excerpt=_excerpt(action))
+    if len(response.raw_content or b"") > LARGE_BYTES:
+        await asyncio.to_thread(work)
+    else:
+        work()
 
 
 async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:

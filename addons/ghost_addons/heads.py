@@ -88,7 +88,7 @@ def waiting(wait: Step) -> Step:
         yield from wait(server, event)
         if server.state == server.wait and len(server.buf) > AHEAD_BYTES:
             error = RequestProtocolError(
-                server.stream_id, "too much sent ahead", ErrorCode.CLIENT_DISCONNECTED
+                server.stream_id, "client sent too much ahead", ErrorCode.CLIENT_DISCONNECTED
             )
             yield from _end(server)
             yield ReceiveHttp(error)

@@ -294,3 +294,18 @@ def test_a_reply_that_has_no_body_gets_none(tmp_path: Path, certs: Certs) -> Non
         ) as tunnel:
             reply = Http2Client(tunnel).request("GET", "/none", other.authority)
     assert (reply.status, reply.body) == (204, b"")
+
+
+def test_a_large_held_body_is_cleaned_too(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    def answer(exchange: Exchange) -> None:
+        secret = exchange.record.header("authorization") or b""
+        body = gzip.compress(os.urandom(150_000) + secret + b"x" * 5_000_000)
+        exchange.reply(200, body, [("Content-Encoding", "gzip")])
+
+    up.route("/large", answer)
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        reply = tunnel.request("POST", "/large", {"Host": up.authority}, b"{}")
+    assert reply.body.endswith(b"[redacted by ghost]" + b"x" * 5_000_000)
+    assert SECRET.encode() not in reply.body

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from pathlib import Path
 
 import pytest
 from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Server
@@ -10,10 +11,12 @@ from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Server
 from ghost_addons import heads
 from ghost_core.errors import FailedError
 from support.agent import Answer, Tunnel, secure_connect
+from support.agent2 import Http2Client
+from support.certs import Certs
 from support.exchange import Exchange
 from support.home import SECRET
 from support.http1 import Http1Exchange
-from support.live import LiveProxy, LiveSession
+from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
 
 ENDLESS = b"x" * 65_536
@@ -134,6 +137,22 @@ def test_interim_replies_are_passed_over(
         assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 200
     assert proxy.last(session).fields["http_status"] == 200
     assert up.connections == 1
+
+
+def test_interim_replies_over_http_2_are_passed_over(tmp_path: Path, certs: Certs) -> None:
+    def hinted(exchange: Exchange) -> None:
+        exchange.start(103, [("link", SECRET)])
+        exchange.reply(200, b"ok")
+
+    with Upstream(certs, alpn=("h2",)) as up, live_proxy(tmp_path, certs, up) as live:
+        up.route("/interim", hinted)
+        session = live.spawn("demo_api")
+        with secure_connect(
+            live.port, up.authority, session.auth, ca=live.ca, alpn=("h2",)
+        ) as tunnel:
+            answer = Http2Client(tunnel).request("POST", "/interim", up.authority, body=b"{}")
+        assert (answer.status, answer.body) == (200, b"ok")
+        assert live.last(session).fields["http_status"] == 200
 
 
 @pytest.mark.parametrize(

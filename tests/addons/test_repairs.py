@@ -8,7 +8,7 @@ import pytest
 from h2.events import Event, TrailersReceived
 from mitmproxy.proxy.layers.http import Http1Client, HttpStream
 
-from ghost_addons import joined, repairs
+from ghost_addons import heads, joined, repairs
 from ghost_core.errors import FailedError
 from support.agent import secure_connect
 from support.agent2 import Http2Client
@@ -68,6 +68,17 @@ def test_a_chunked_request_with_trailers_goes_on_without_them(
         assert tunnel.answer().status == 200
         assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 200
     assert up.requests[0].body == b"{}"
+
+
+def test_a_chunked_request_whose_line_does_not_end_is_cut(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/echo", {"Host": up.authority, "Transfer-Encoding": "chunked"})
+        tunnel.send(b"2\r\n{}\r\n2;x=" + b"x" * heads.HEAD_BYTES)
+        assert tunnel.closed()
+    assert not any(each.complete for each in up.requests)
+    assert proxy.wait_for(session, 1, "action.outcome")[-1].fields["ended"] == "aborted"
 
 
 def test_a_chunked_reply_with_trailers_arrives_without_them(
