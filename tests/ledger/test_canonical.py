@@ -183,6 +183,15 @@ def test_eight_levels_are_allowed_and_the_ninth_is_not():
         canonical.encode(nested(9))
 
 
+def test_lists_count_as_levels_too():
+    lists: list[Any] = []
+    for _ in range(6):
+        lists = [lists]
+    assert canonical.decode(canonical.encode({"a": lists})) == {"a": lists}
+    with pytest.raises(IntegrityError, match="deeper"):
+        canonical.encode({"a": [lists]})
+
+
 @pytest.mark.parametrize("opening", [b'{"a":', b"["])
 def test_a_depth_of_100_000_is_refused_without_a_recursion_error(opening: bytes):
     with pytest.raises(IntegrityError):

@@ -203,3 +203,8 @@ def test_a_frontier_whose_hashes_do_not_fit_its_size_is_refused(data: bytes):
 
 def test_a_frontier_of_negative_size_is_refused():
     refused(Frontier, -1, (EMPTY,))
+
+
+@pytest.mark.parametrize("size", [0, 31, 33])
+def test_a_frontier_takes_no_leaf_of_another_length(size: int):
+    refused(Frontier().append, bytes(size))
