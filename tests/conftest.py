@@ -6,6 +6,7 @@ import gc
 import ipaddress
 import logging
 import os
+import signal
 import socket
 from typing import TYPE_CHECKING
 
@@ -28,6 +29,11 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
+
+# A job that a shell puts in the background ignores these, and its children would inherit that.
+for _number in (signal.SIGINT, signal.SIGQUIT):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, signal.SIG_DFL)
 
 
 @pytest.fixture(autouse=True)
