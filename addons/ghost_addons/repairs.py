@@ -1,7 +1,7 @@
 """What the engine does not do right for us, mended in place.
 
 It dies on trailers in HTTP/1 and leaves the client hanging; it keeps in memory whatever a client goes on
-sending after its request was refused; it sends an HTTP/2 body of unknown length to an HTTP/1 upstream
+sending after its request was refused, and a body of unknown length whole; it sends an HTTP/2 body of unknown length to an HTTP/1 upstream
 without saying where it ends, so that the upstream reads the body as further requests.
 """
 
@@ -15,12 +15,22 @@ from typing import override
 import h11
 from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
+from mitmproxy.flow import Error
 from mitmproxy.proxy import commands
-from mitmproxy.proxy.layers.http import HttpStream, _http1
-from mitmproxy.proxy.layers.http._events import RequestData, RequestHeaders
+from mitmproxy.proxy.layers.http import HttpStream, SendHttp, _http1
+from mitmproxy.proxy.layers.http._events import (
+    ErrorCode,
+    RequestData,
+    RequestHeaders,
+    ResponseProtocolError,
+)
+from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
 from ghost_addons import frames, heads
 from ghost_core.errors import FailedError
+
+UNKNOWN_BYTES = 1_000_000
+"""How long a held body may be whose length its head does not say."""
 
 type Commands = Iterator[commands.Command]
 type Step = Callable[..., Commands]
@@ -41,15 +51,35 @@ class TrailerlessReader(ChunkedReader):
 
 
 def dropping(consume: Step) -> Step:
-    """Wrap the step that collects a request body: that of a refused request is dropped as it comes."""
+    """Wrap the step that collects a request body: limited, and that of a refused request is dropped."""
 
     def state_consume_request_body(stream: HttpStream, event: object) -> Commands:
         if isinstance(event, RequestData) and stream.flow.response is not None:
+            return
+        if isinstance(event, RequestData) and _exceeds(stream, event):
+            yield from _refuse_body(stream)
             return
         yield from consume(stream, event)
 
     vars(state_consume_request_body)["ours"] = True
     return state_consume_request_body
+
+
+def _exceeds(stream: HttpStream, event: RequestData) -> bool:
+    held = len(stream.request_body_buf) + len(event.data)
+    return "content-length" not in stream.flow.request.headers and held > UNKNOWN_BYTES
+
+
+def _refuse_body(stream: HttpStream) -> Commands:
+    """Answer with 413 and forget what came, as the engine does beyond a limit for all bodies."""
+    reason = "the body of the client is too long to be held"
+    stream.request_body_buf.clear()
+    stream.client_state = stream.state_errored
+    stream.flow.error = Error(reason)
+    yield HttpErrorHook(stream.flow)
+    error = ResponseProtocolError(stream.stream_id, reason, ErrorCode.REQUEST_TOO_LARGE)
+    yield SendHttp(error, stream.context.client)
+    stream.flow.live = False
 
 
 def framed(send: Step) -> Step:

@@ -169,6 +169,22 @@ def test_a_body_of_unknown_length_is_no_further_request_to_an_older_upstream(
     assert [(each.method, each.body) for each in up.requests] == [(b"POST", hidden), (b"GET", b"")]
 
 
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_a_body_that_a_read_does_not_announce_is_held_up_to_a_limit(
+    tmp_path: Path, certs: Certs, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(repairs, "UNKNOWN_BYTES", 8_000)
+    with Upstream(certs) as up, live_proxy(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(
+            live.port, up.authority, session.auth, ca=live.ca, alpn=("h2",)
+        ) as tunnel:
+            client = Http2Client(tunnel)
+            assert client.request(method, "/echo", up.authority, body=bytes(8_001)).status == 413
+            assert client.request(method, "/echo", up.authority, body=bytes(8_000)).status == 200
+    assert len(up.requests) == 1
+
+
 def test_installing_twice_mends_once() -> None:
     repairs.install()
     joined.install()
