@@ -1,8 +1,9 @@
 """What the engine does not do right for us, mended in place.
 
 It dies on trailers in HTTP/1 and leaves the client hanging; it keeps in memory whatever a client goes on
-sending after its request was refused, and a body of unknown length whole; it sends an HTTP/2 body of unknown length to an HTTP/1 upstream
-without saying where it ends, so that the upstream reads the body as further requests.
+sending after its request was refused, and all of a body of unknown length; it sends an HTTP/2 body of
+unknown length to an HTTP/1 upstream without saying where it ends, so that the upstream reads the body as
+further requests.
 """
 
 from __future__ import annotations
