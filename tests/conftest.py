@@ -15,6 +15,7 @@ from hypothesis import HealthCheck, settings
 
 from ghost_cli import output
 from ghost_cli.output import Options
+from support.certs import Certs, make_certs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,6 +35,12 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 for _number in (signal.SIGINT, signal.SIGQUIT):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session")
+def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
+    """The test authority and its leaves, made once."""
+    return make_certs(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture(autouse=True)

@@ -70,23 +70,6 @@ TABLES = ("credentials", "tools", "rules", "webhooks", "triggers", "prices.model
 RESERVED = frozenset({"GHOST_HOME", "GHOST_SESSION_ID", "GHOST_HOOK"})
 """Variables with our prefix that are no settings."""
 
-EVENTS = (
-    "session.spawned",
-    "session.expired",
-    "session.sealed",
-    "session.quarantined",
-    "session.bypass",
-    "action.executed",
-    "action.failed",
-    "action.denied",
-    "action.unknown",
-    "approval.asked",
-    "credential.issued",
-    "credential.revoked",
-    "credential.rotated",
-)
-"""What webhooks and triggers may wait for."""
-
 
 def variable(key: str) -> str:
     """Return the environment variable of a dotted key: `proxy.port` is `GHOST_PROXY__PORT`."""

@@ -20,15 +20,9 @@ from ghost_hooks.request import Request
 from ghost_hooks.target import Target
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.custody import Custody
-from support.certs import Certs, make_certs
+from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
-
-
-@pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
-    """The test authority and its leaves, made once."""
-    return make_certs(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture

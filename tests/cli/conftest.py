@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.certs import Certs, make_certs
+from support.certs import Certs
 from support.home import GhostHome, ghost_home
 from support.upstream import Upstream
 
@@ -19,12 +19,6 @@ ACTIONS = {
     "wait": {"method": "POST", "path": "/slow", "params": "query"},
     "leak": {"method": "POST", "path": "/echo-header", "params": "json"},
 }
-
-
-@pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
-    """The test authority and its leaves, made once."""
-    return make_certs(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture(scope="module")

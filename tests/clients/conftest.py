@@ -6,18 +6,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.certs import Certs, make_certs
+from support.certs import Certs
 from support.client import Client
 from support.home import GhostHome, ghost_home
 from support.processes import possess
 from support.shell import block, spawn
 from support.upstream import Upstream
-
-
-@pytest.fixture(scope="session")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
-    """The test authority and its leaves, made once."""
-    return make_certs(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture(scope="session")

@@ -1,12 +1,9 @@
 from __future__ import annotations
 
-from typing import get_args
-
-from ghost_core.settings_fields import EVENTS, FIELDS, RESERVED, variable
+from ghost_core.settings_fields import FIELDS, RESERVED, variable
 from ghost_core.settings_models import Settings
 from ghost_core.settings_tables import PriceSettings
 from ghost_core.settings_tighten import leaves
-from ghost_core.settings_types import Event
 
 
 def test_every_field_of_the_table_is_in_the_models_and_the_other_way_round() -> None:
@@ -21,10 +18,6 @@ def test_a_variable_joins_the_tables_with_two_underscores() -> None:
 
 def test_no_setting_has_a_reserved_variable() -> None:
     assert not RESERVED & {variable(key) for key in FIELDS}
-
-
-def test_the_events_of_the_table_are_the_events_of_the_models() -> None:
-    assert get_args(Event.__value__) == EVENTS
 
 
 def test_the_price_list_has_the_default_name_of_the_table() -> None:

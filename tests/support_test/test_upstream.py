@@ -10,7 +10,7 @@ from websockets.sync.client import connect
 
 from support.agent import Tunnel, run_client
 from support.agent2 import Http2Client
-from support.certs import Certs, make_certs
+from support.certs import Certs
 from support.upstream import Upstream
 
 if TYPE_CHECKING:
@@ -18,11 +18,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from support.exchange import Exchange
-
-
-@pytest.fixture(scope="module")
-def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
-    return make_certs(tmp_path_factory.mktemp("certs"))
 
 
 @pytest.fixture
