@@ -77,8 +77,6 @@ class EntryRow(SQLModel, table=True):
     __tablename__ = "entries"
     __table_args__ = (
         sa.UniqueConstraint("sid", "seq", name="uq_entries_seq"),
-        sa.UniqueConstraint("sid", "prev", name="uq_entries_prev"),
-        sa.UniqueConstraint("leaf_hash", name="uq_entries_leaf"),
         sa.Index(
             "uq_entries_seal",
             "sid",

@@ -19,7 +19,8 @@ COPY = (
 )
 FRESH = {
     "verb": "", "idx": NEXT, "sid": "sid", "seq": "(SELECT max(seq) + 1 FROM entries e WHERE"
-    " e.sid = entries.sid)", "prev": "randomblob(32)", "leaf": "randomblob(32)", "tail": "",
+    " e.sid = entries.sid)", "prev": "(SELECT leaf_hash FROM entries e WHERE e.sid = entries.sid"
+    " ORDER BY seq DESC LIMIT 1)", "leaf": "randomblob(32)", "tail": "",
 }  # fmt: skip
 
 
@@ -62,7 +63,9 @@ def test_the_insert_that_the_others_vary_is_one_that_passes(folder: Path):
         {"seq": "seq"},
         {"seq": "seq + 7"},
         {"prev": "prev"},
-        {"leaf": "leaf_hash"},
+        {"prev": "randomblob(32)"},
+        {"prev": "zeroblob(32)"},
+        {"prev": "NULL"},
         {"sid": "(SELECT sid FROM entries WHERE type = 'session.seal' LIMIT 1)", "seq": "5"},
     ],
 )
@@ -76,7 +79,7 @@ def test_an_insert_on_any_key_but_the_next_is_refused(
     assert _entries(folder) == before
 
 
-@pytest.mark.parametrize("key", ["idx", "leaf_hash", "sid, seq", "sid, prev"])
+@pytest.mark.parametrize("key", ["idx", "sid, seq"])
 def test_an_upsert_changes_nothing(folder: Path, key: str):
     before = _entries(folder)
     kept = {"idx": "idx", "seq": "seq", "prev": "prev", "leaf": "leaf_hash"}

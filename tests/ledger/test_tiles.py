@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,8 +23,8 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
     engine = db.engine(url_of(tmp_path_factory.mktemp("tiles")))
     db.migrate(engine)
     rows = [
-        (idx, "s", idx, leaf + b"p", "t", str(idx), 0, b"", b"", leaf)
-        for idx, leaf in enumerate(LEAVES)
+        (idx, "s", idx, prev, "t", str(idx), 0, b"", b"", leaf)
+        for idx, (prev, leaf) in enumerate(itertools.pairwise([bytes(32), *LEAVES]))
     ]
     marks = ", ".join("?" * 10)
     with db.write(engine) as connection:

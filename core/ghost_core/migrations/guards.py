@@ -2,6 +2,7 @@
 
 An `INSERT OR REPLACE` walks past UPDATE and DELETE triggers, therefore the INSERT guard looks at
 every unique key itself (SQLite: REPLACE deletes without firing unless `recursive_triggers` is on).
+It also follows the chain, which a unique index over hashes would do too, at a page written for each entry.
 They hold against our own mistakes and other programs, not against the owner of the file.
 """
 
@@ -19,10 +20,9 @@ BEGIN
     WHERE EXISTS (SELECT 1 FROM entries WHERE sid = NEW.sid AND type = 'session.seal');
   SELECT RAISE(ABORT, 'ledger: the sequence number is not the next one')
     WHERE NEW.seq IS NOT (SELECT coalesce(max(seq), -1) + 1 FROM entries WHERE sid = NEW.sid);
-  SELECT RAISE(ABORT, 'ledger: the previous entry already has a successor')
-    WHERE EXISTS (SELECT 1 FROM entries WHERE sid = NEW.sid AND prev = NEW.prev);
-  SELECT RAISE(ABORT, 'ledger: the entry is already there')
-    WHERE EXISTS (SELECT 1 FROM entries WHERE leaf_hash = NEW.leaf_hash);
+  SELECT RAISE(ABORT, 'ledger: the entry does not continue the one before it')
+    WHERE NEW.prev IS NOT coalesce(
+      (SELECT leaf_hash FROM entries WHERE sid = NEW.sid AND seq = NEW.seq - 1), zeroblob(32));
 END"""
 
 _UPDATE = """\

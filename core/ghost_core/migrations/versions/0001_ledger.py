@@ -39,8 +39,6 @@ def _entries() -> None:
         sa.Column("sig", sa.LargeBinary(), nullable=False),
         sa.Column("leaf_hash", sa.LargeBinary(), nullable=False),
         sa.UniqueConstraint("sid", "seq", name="uq_entries_seq"),
-        sa.UniqueConstraint("sid", "prev", name="uq_entries_prev"),
-        sa.UniqueConstraint("leaf_hash", name="uq_entries_leaf"),
     )
     sealed = sa.text("type = 'session.seal'")
     op.create_index(
