@@ -1,16 +1,26 @@
 """The answers that the engine writes itself: JSON like ours, without its name and without addresses.
 
-An addon cannot replace the page of an upstream failure, so the function that writes it is replaced.
+An addon cannot replace the page of an upstream failure, so what writes it is replaced. In HTTP/2 the engine
+would also name itself, call the page HTML, and send one to HEAD (RFC 9110 §9.3.2).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Generator
+
+from h2.events import RequestReceived
 from mitmproxy import http
 from mitmproxy.net.http import http1
-from mitmproxy.proxy.layers.http import _http1, _http2
+from mitmproxy.proxy import commands
+from mitmproxy.proxy.layers.http import _http1
+from mitmproxy.proxy.layers.http._events import ResponseProtocolError
+from mitmproxy.proxy.layers.http._http2 import Http2Server
 
 from ghost_addons.refusal import Refusal
 from ghost_core.errors import FailedError
+
+type Steps[Result] = Generator[commands.Command, object, Result]
+type Step[Result] = Callable[[Http2Server, object], Steps[Result]]
 
 _CODES = {
     400: ("request.malformed", "the request is malformed or ambiguous"),
@@ -21,25 +31,71 @@ _CODES = {
 }
 
 
-def body_of(status: int, _message: str = "") -> bytes:
-    """Return the JSON body for a status; the engine's message may name addresses and is left out."""
+def refusal(status: int) -> Refusal:
+    """Return what stands in for the page of the engine, whose message may name addresses."""
     code, message = _CODES.get(status, ("proxy.error", "the call could not be completed"))
-    return Refusal(status, code, message, stage="upstream", rule="upstream").body()
+    return Refusal(status, code, message, stage="upstream", rule="upstream")
 
 
-def answer_of(status: int, message: str = "") -> bytes:
+def answer_of(status: int, _message: str = "") -> bytes:
     """Return a whole HTTP/1.1 answer that closes the connection."""
-    headers = http.Headers(content_type="application/json", connection="close")
-    page = http.Response.make(status, body_of(status, message), headers)
+    ours = refusal(status)
+    headers = http.Headers([*ours.headers(), (b"connection", b"close")])
+    page = http.Response.make(status, ours.body(), headers)
     return bytes(http1.assemble_response(page))
 
 
+def noting(handle: Step[bool]) -> Step[bool]:
+    """Wrap the step that reads HTTP/2 frames: a stream remembers that it was asked by HEAD."""
+
+    def handle_h2_event(server: Http2Server, event: object) -> Steps[bool]:
+        if isinstance(event, RequestReceived) and (b":method", b"HEAD") in (event.headers or ()):
+            server.h2_conn.streams[event.stream_id].request_method = b"HEAD"
+        return (yield from handle(server, event))
+
+    vars(handle_h2_event)["ours"] = True
+    return handle_h2_event
+
+
+def answering(handle: Step[None]) -> Step[None]:
+    """Wrap the step that writes HTTP/2 frames: a failure that can still be answered has our page."""
+
+    def _handle_event(server: Http2Server, event: object) -> Steps[None]:
+        status = _answerable(server, event) if isinstance(event, ResponseProtocolError) else None
+        if isinstance(event, ResponseProtocolError) and status is not None:
+            _answer(server, event.stream_id, refusal(status))
+            yield commands.SendData(server.conn, server.h2_conn.data_to_send())
+        else:
+            yield from handle(server, event)
+
+    vars(_handle_event)["ours"] = True
+    return _handle_event
+
+
+def _answerable(server: Http2Server, event: ResponseProtocolError) -> int | None:
+    """Return the status to answer with; None where the answer began or the stream is over."""
+    if not server.is_open_for_us(event.stream_id):
+        return None
+    stream = server.h2_conn.streams[event.stream_id]
+    return None if stream.state_machine.headers_sent else event.code.http_status_code()
+
+
+def _answer(server: Http2Server, stream: int, ours: Refusal) -> None:
+    bodiless = server.h2_conn.streams[stream].request_method == b"HEAD"
+    head = [(b":status", b"%d" % ours.status), *ours.headers()]
+    server.h2_conn.send_headers(stream, head, end_stream=bodiless)
+    if not bodiless:
+        server.h2_conn.send_data(stream, ours.body(), end_stream=True)
+
+
 def install() -> None:
-    """Put our pages in the place of the engine's."""
-    for module, name, ours in (
-        (_http1, "make_error_response", answer_of),
-        (_http2, "format_error", body_of),
-    ):
-        if not callable(getattr(module, name, None)):
+    """Put our pages in the place of the engine's, once."""
+    if not callable(getattr(_http1, "make_error_response", None)):
+        raise FailedError("the engine has no make_error_response any more", code="proxy.engine")
+    setattr(_http1, "make_error_response", answer_of)  # noqa: B010  # not ours to assign
+    for name, wrap in (("handle_h2_event", noting), ("_handle_event", answering)):
+        found = vars(Http2Server).get(name)
+        if not callable(found):
             raise FailedError(f"the engine has no {name} any more", code="proxy.engine")
-        setattr(module, name, ours)
+        if not hasattr(found, "ours"):
+            setattr(Http2Server, name, wrap(found))  # type: ignore[operator]  # each wraps its own step

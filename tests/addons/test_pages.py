@@ -1,14 +1,19 @@
-"""The engine's own answers are JSON like ours."""
+"""The engine's own answers are JSON like ours, on both versions of HTTP."""
 
 from __future__ import annotations
 
 import json
 
 import pytest
-from mitmproxy.proxy.layers.http import _http1, _http2
+from mitmproxy.proxy.layers.http import _http1
+from mitmproxy.proxy.layers.http._http2 import Http2Server
 
 from ghost_addons import pages
 from ghost_core.errors import FailedError
+from support.agent import secure_connect
+from support.agent2 import Http2Client
+from support.live import LiveProxy, LiveSession
+from support.upstream import Upstream
 
 
 @pytest.mark.parametrize(
@@ -22,10 +27,8 @@ from ghost_core.errors import FailedError
         (599, "proxy.error"),
     ],
 )
-def test_each_status_has_a_code_and_no_words_of_the_engine(status: int, code: str) -> None:
-    body = pages.body_of(status, "Cannot connect to 10.0.0.1:443")
-    assert json.loads(body)["error"]["code"] == code
-    assert b"10.0.0.1" not in body
+def test_each_status_has_a_code(status: int, code: str) -> None:
+    assert json.loads(pages.refusal(status).body())["error"]["code"] == code
 
 
 def test_a_whole_answer_closes_the_connection() -> None:
@@ -33,13 +36,45 @@ def test_a_whole_answer_closes_the_connection() -> None:
     assert head.startswith(b"HTTP/1.1 502 ")
     assert b"connection: close" in head.lower()
     assert b"content-length: %d" % len(body) in head.lower()
-    assert body == pages.body_of(502)
+    assert body == pages.refusal(502).body()
+    assert b"10.0.0.1" not in head + body
 
 
-def test_an_engine_without_the_functions_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_failure_has_our_page_and_head_has_none(
+    proxy: LiveProxy, session: LiveSession, up: Upstream, method: str, alpn: str
+) -> None:
+    up.route("/gone", lambda exchange: exchange.abort())
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=(alpn,)
+    ) as tunnel:
+        if alpn == "h2":
+            client = Http2Client(tunnel)
+            answer = client.request(method, "/gone", up.authority)
+            assert client.request(method, "/status/200", up.authority).status == 200
+        else:
+            answer = tunnel.request(method, "/gone", {"Host": up.authority})
+    assert answer.status == 502
+    assert answer.header("x-ghost-reason") == b"upstream.failed"
+    assert answer.header("content-type") == b"application/json"
+    assert answer.header("server") is None
+    assert answer.body == (b"" if method == "HEAD" else pages.refusal(502).body())
+
+
+def test_installing_twice_wraps_once() -> None:
     pages.install()
-    assert _http1.make_error_response is pages.answer_of
-    monkeypatch.delattr(_http2, "format_error")
+    before = dict(vars(Http2Server))
+    pages.install()
+    assert dict(vars(Http2Server)) == before
+
+
+@pytest.mark.parametrize("part", ["_http1.make_error_response", "server.handle_h2_event"])
+def test_an_engine_without_the_functions_is_refused(
+    monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    owner, _, name = part.partition(".")
+    monkeypatch.delattr(_http1 if owner == "_http1" else Http2Server, name)
     with pytest.raises(FailedError) as caught:
         pages.install()
     assert caught.value.code == "proxy.engine"
