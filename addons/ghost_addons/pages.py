@@ -98,4 +98,4 @@ def install() -> None:
         if not callable(found):
             raise FailedError(f"the engine has no {name} any more", code="proxy.engine")
         if not hasattr(found, "ours"):
-            setattr(Http2Server, name, wrap(found))  # type: ignore[operator]  # each wraps its own step
+            setattr(Http2Server, name, wrap(found))
