@@ -76,9 +76,7 @@ def killed(load: Load, sid: str) -> Iterator[None]:
 
 
 @pytest.mark.slow
-def test_a_killed_owner_loses_nothing_and_sends_nothing_twice(
-    tmp_path: Path, certs: Certs
-) -> None:
+def test_a_killed_owner_loses_nothing_and_sends_nothing_twice(tmp_path: Path, certs: Certs) -> None:
     with Upstream(certs) as up, ghost_home(tmp_path, up, certs) as home:
         made = succeed(home, "spawn", "--intent", "load", "--scope", "demo_api").json
         load = Load(home, up, (made["session_id"], made["token"]))

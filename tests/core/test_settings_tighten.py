@@ -5,7 +5,15 @@ from decimal import Decimal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import BaseModel
 
+from ghost_core.settings_fields import FIELDS
+from ghost_core.settings_tables import (
+    ActionSettings,
+    CredentialSettings,
+    ToolSettings,
+    WebhookSettings,
+)
 from ghost_core.settings_tighten import lookup, put, tighten
 
 
@@ -15,52 +23,83 @@ def one(key: str, value: object) -> dict[str, object]:
     return tree
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("session.ttl_seconds", 299),
-        ("session.max_ttl_seconds", 60),
-        ("hooks.timeout_seconds", Decimal("0.5")),
-        ("proxy.record", "all"),
-        ("proxy.scrub", "refuse"),
-        ("rules", [{"deny": {"host": "*"}}]),
-        ("memory.search.fusion", "rrf"),
-        ("harness.k", 9),
-    ],
-)
+COUNTS: list[tuple[str, object]] = [
+    ("session.ttl_seconds", 299),
+    ("session.max_ttl_seconds", 60),
+    ("hooks.timeout_seconds", Decimal("0.5")),
+    ("proxy.record", "all"),
+    ("proxy.scrub", "refuse"),
+    ("rules", [{"deny": {"host": "*"}}]),
+    ("memory.embedding.sweep_seconds", 1),
+    ("memory.search.fusion", "rrf"),
+    ("memory.search.vector_weight", Decimal("0.5")),
+    ("memory.search.rrf_k", 1),
+    ("memory.search.decay", "off"),
+    ("memory.nudge.mode", "off"),
+    ("harness.k", 9),
+    ("harness.accept_sources", 9),
+    ("harness.semantic", Decimal("0.5")),
+    ("harness.harmful_seen", 9),
+    ("harness.harmful_rate", Decimal("0.5")),
+    ("harness.split", [80, 10, 10]),
+    ("harness.cost_weight", Decimal("0.5")),
+]
+
+DOES_NOT: list[tuple[str, object]] = [
+    ("session.ttl_seconds", 301),
+    ("session.max_ttl_seconds", 86401),
+    ("hooks.timeout_seconds", 11),
+    ("hooks.dir", "hooks"),
+    ("proxy.scrub", "mark"),
+    ("proxy.host", "0.0.0.0"),
+    ("proxy.port", 9999),
+    ("proxy.workers", 2),
+    ("proxy.allow_private", ["10.0.0.1:1"]),
+    ("proxy.upstream_ca", "ca.pem"),
+    ("proxy.upstream_proxy", "http://evil.example"),
+    ("proxy.buffer_limit", 1),
+    ("database.url", "sqlite:////tmp/x"),
+    ("ledger.payloads", "none"),
+    ("ledger.payload_limit", 1),
+    ("ledger.witnesses", ["w"]),
+    ("memory.embedding.backend", "openai"),
+    ("memory.llm.key", "cmd:id"),
+    ("harness.worker_model", "x/y"),
+    ("harness.reflector_model", "x/y"),
+    ("triggers", [{"on": "action.executed", "command": ["id"]}]),
+    ("prices.name", "cheap"),
+    ("tools.t", {}),
+    ("no_such_thing", 1),
+]
+
+TABLES: dict[str, type[BaseModel]] = {
+    "credentials.a": CredentialSettings,
+    "tools.t": ToolSettings,
+    "tools.t.actions.a": ActionSettings,
+    "webhooks.w": WebhookSettings,
+}
+
+
+@pytest.mark.parametrize(("key", "value"), COUNTS)
 def test_what_takes_away_or_harms_nobody_counts(key: str, value: object) -> None:
     assert tighten(one(key, value), {}) == (one(key, value), [])
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("session.ttl_seconds", 301),
-        ("session.max_ttl_seconds", 86401),
-        ("hooks.timeout_seconds", 11),
-        ("hooks.dir", "hooks"),
-        ("proxy.scrub", "mark"),
-        ("proxy.host", "0.0.0.0"),
-        ("proxy.port", 9999),
-        ("proxy.allow_private", ["10.0.0.1:1"]),
-        ("proxy.upstream_ca", "ca.pem"),
-        ("proxy.upstream_proxy", "http://evil.example"),
-        ("proxy.buffer_limit", 1),
-        ("database.url", "sqlite:////tmp/x"),
-        ("ledger.payloads", "none"),
-        ("ledger.witnesses", ["w"]),
-        ("memory.llm.key", "cmd:id"),
-        ("credentials.a.secret", "cmd:id"),
-        ("tools.t.base_url", "https://x"),
-        ("webhooks.w.url", "https://x"),
-        ("triggers", [{"on": "action.executed", "command": ["id"]}]),
-        ("prices.name", "cheap"),
-        ("tools.t", {}),
-        ("no_such_thing", 1),
-    ],
-)
+@pytest.mark.parametrize(("key", "value"), DOES_NOT)
 def test_what_loosens_names_programs_or_addresses_does_not_count(key: str, value: object) -> None:
     assert tighten(one(key, value), {}) == ({}, [key])
+
+
+@pytest.mark.parametrize("key", FIELDS)
+def test_every_setting_was_thought_about(key: str) -> None:
+    assert key in {name for name, _ in (*COUNTS, *DOES_NOT)}
+
+
+@pytest.mark.parametrize(
+    "key", [f"{table}.{name}" for table, model in TABLES.items() for name in model.model_fields]
+)
+def test_nothing_of_a_credential_tool_or_webhook_counts(key: str) -> None:
+    assert tighten(one(key, "x"), {}) == ({}, [key])
 
 
 def test_the_homes_value_is_what_may_not_be_loosened() -> None:

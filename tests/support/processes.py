@@ -21,6 +21,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from pathlib import Path
 
     from support.home import GhostHome
 
@@ -129,12 +130,17 @@ class Running:
             self._changed.notify_all()
 
 
-def start(home: GhostHome, *arguments: str, env: Mapping[str, str] | None = None) -> Running:
-    """Start a command in its own process group and do not wait."""
+def start(
+    home: GhostHome,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
+) -> Running:
+    """Start a command in its own process group, in a folder or the home, and do not wait."""
     process = subprocess.Popen(
         [sys.executable, "-m", "ghost_cli", *arguments],
         env={"PYTHONUNBUFFERED": "1", **home.env, **(env or {})},
-        cwd=home.root,
+        cwd=folder or home.root,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -150,10 +156,14 @@ def start(home: GhostHome, *arguments: str, env: Mapping[str, str] | None = None
 
 @contextmanager
 def possess(
-    home: GhostHome, *arguments: str, env: Mapping[str, str] | None = None
+    home: GhostHome,
+    *arguments: str,
+    env: Mapping[str, str] | None = None,
+    folder: Path | None = None,
 ) -> Iterator[Running]:
-    """Run `ghost possess` on the home's port until the block ends."""
-    running = start(home, "possess", "--port", str(home.port), *arguments, env=env)
+    """Run `ghost possess` on the home's port, started in a folder, until the block ends."""
+    port = ("--port", str(home.port))
+    running = start(home, "possess", *port, *arguments, env=env, folder=folder)
     running.port = home.port
     try:
         running.wait_line(READY)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from html.parser import HTMLParser
-from typing import override
 
 import pytest
 from hypothesis import given, settings
@@ -14,71 +12,7 @@ from hypothesis import strategies as st
 
 from ghost_templates.render import page
 from support import views
-
-_LOADING = {
-    "src",
-    "srcset",
-    "action",
-    "formaction",
-    "data",
-    "poster",
-    "ping",
-    "background",
-    "xmlns",
-}
-_VOID = {"meta", "br"}
-
-
-class _Page(HTMLParser):
-    """What a browser would see of a page."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__()
-        self.tags: list[tuple[str, dict[str, str | None]]] = []
-        self.open: list[str] = []
-        self.text = ""
-        self.feed(text)
-        self.close()
-
-    @override
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.tags.append((tag, dict(attrs)))
-        if tag not in _VOID:
-            self.open.append(tag)
-
-    @override
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-    @override
-    def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
-            self.text += data
-
-    def attributes(self) -> list[tuple[str, str | None]]:
-        return [item for _, attrs in self.tags for item in attrs.items()]
-
-    def named(self, tag: str) -> list[dict[str, str | None]]:
-        return [attrs for name, attrs in self.tags if name == tag]
-
-
-def _is_inert(text: str) -> _Page:
-    parsed = _Page(text)
-    assert not parsed.open
-    assert not {tag for tag, _ in parsed.tags} & {
-        "script",
-        "iframe",
-        "object",
-        "embed",
-        "link",
-        "img",
-    }
-    for name, value in parsed.attributes():
-        assert not name.startswith("on")
-        assert name not in _LOADING
-        assert name != "style"
-        assert name != "href" or (value or "").startswith("#")
-    return parsed
+from support.page import Page, is_inert
 
 
 def _hostile(text: str) -> str:
@@ -112,13 +46,13 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_stays_text(text: str) -> None:
-    _is_inert(_hostile(text))
+    is_inert(_hostile(text))
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_stays_text(text: str) -> None:
-    _is_inert(_hostile(text))
+    is_inert(_hostile(text))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +67,7 @@ def test_the_policy_allows_nothing_but_the_style_of_the_page() -> None:
     style = re.search(r"<style>(.*?)</style>", text, re.DOTALL)
     assert style is not None
     digest = base64.b64encode(hashlib.sha256(style.group(1).encode()).digest()).decode()
-    policies = [attrs["content"] for attrs in _Page(text).named("meta") if "http-equiv" in attrs]
+    policies = [attrs["content"] for attrs in Page(text).named("meta") if "http-equiv" in attrs]
     expected = (
         f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
@@ -149,7 +83,7 @@ def test_the_page_names_no_address_of_the_net() -> None:
 
 
 def test_the_page_says_that_it_is_a_view_and_how_to_verify() -> None:
-    text = _Page(page(views.view())).text
+    text = Page(page(views.view())).text
     assert "This page is a view, not evidence." in text
     assert f"ghost verify {views.SID}.ghost" in text
     assert views.LOG_KEY in text
@@ -191,7 +125,7 @@ def test_statuses_are_told_by_words_and_signs() -> None:
 
 
 def test_a_denial_names_rule_and_hint() -> None:
-    text = _Page(page(views.view(views.denied(2)))).text
+    text = Page(page(views.view(views.denied(2)))).text
     assert "Refused by scope: no scope names metadata.internal. Rule: none." in text
     assert "ghost spawn --scope 'GET https://metadata.internal/**'" in text
 
@@ -232,14 +166,14 @@ def test_a_column_that_differs_is_shouted() -> None:
         "stored": "200",
         "signed": "500",
     }
-    text = _Page(page(views.view(columns=[column]))).text
+    text = Page(page(views.view(columns=[column]))).text
     assert "Column actions.http_status of act_1 says 200, the signed entry says 500." in text
 
 
 def test_all_sessions_share_a_page_with_an_index() -> None:
     first, second = views.view(views.action(2)), views.view(views.action(2), intent="fetch_metrics")
     text = page({"schema": "ghost/replay/v1", "sessions": [first, second], "verified": True})
-    parsed = _is_inert(text)
+    parsed = is_inert(text)
     ids = [attrs["id"] for _, attrs in parsed.tags if "id" in attrs]
     links = [attrs["href"] for attrs in parsed.named("a")]
     assert "2 sessions" in parsed.text
@@ -258,6 +192,6 @@ def test_another_session_is_shown_beside_this_one() -> None:
         "actions_this": ["x: executed 200", "y: denied 403"],
         "actions_other": ["x: executed 200"],
     }
-    text = _Page(page(views.view(comparison=comparison))).text
+    text = Page(page(views.view(comparison=comparison))).text
     assert "2 lines differ." in text
     assert "added y: denied 403" in text
