@@ -31,6 +31,7 @@ class Test:
 TESTS = (
     Test("keep-alive, 8 connections", 600, 8),
     Test("keep-alive, 1 connection", 150, 1),
+    Test("keep-alive, 32 connections", 960, 32),
     Test("new connection per call, 4 at once", 60, 4, fresh=True),
     Test("first event of a stream", 20, 1, stream=True),
 )

@@ -53,6 +53,7 @@ PROMISED = {
     "docs/quickstart.md": "Bearer [redacted by ghost]",
 }
 COMMAND = re.compile(r"(?:^|[(|]|&& )\s*ghost ((?:[a-z]+)(?: [a-z]+)?)", re.MULTILINE)
+TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 LINK = re.compile(r"(?:\]\(|src(?:set)?=\")([^)#:\s\"]+)(?:#[^)\s]*)?[)\"]")
 
 
@@ -180,6 +181,14 @@ def test_every_command_on_a_page_exists(page: Path) -> None:
 def test_every_link_on_a_page_leads_somewhere(page: Path) -> None:
     text = FENCE.sub("", page.read_text("utf-8"))
     assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
+
+
+def test_every_test_that_a_page_names_exists() -> None:
+    text = (ROOT / "docs/threat-model.md").read_text("utf-8")
+    named = TEST.findall(text)
+    assert len(named) > 30
+    for path, name in named:
+        assert f"def {name}(" in (ROOT / path).read_text("utf-8"), (path, name)
 
 
 def test_the_readme_is_short() -> None:
