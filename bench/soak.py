@@ -23,6 +23,7 @@ from websockets.sync.client import connect
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from run import HERE, heading
+
 from support.agent import Tunnel, secure_connect
 from support.certs import make_certs
 from support.home import GhostHome, ghost_home
