@@ -30,7 +30,9 @@ from ghost_core.paths import Home, expand
 
 APPLICATION_ID: Final = 0x67686F73  # "ghos": what `file` and we know the database by
 _BEGIN: Final = "ghost_begin"
-_CACHE_KIBIBYTES: Final = 32 * 1024  # hashes are indexed: every commit touches pages everywhere
+_CACHE_KIBIBYTES: Final = (
+    4 * 1024
+)  # a commit touches the ends of a few tables; more would only stay in memory
 _WAL_PAGES: Final = 8000  # so the same pages are copied back once per 32 MB, not once per 4
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
 
