@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, inject, record, stream
+from ghost_addons import authority, encoding, inject, record, stream
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
@@ -22,12 +22,14 @@ from ghost_core.errors import DeniedError, GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential
 from ghost_credentials.head import Head
-from ghost_hooks.request import Request, Verdict
+from ghost_hooks.limits import Spent
+from ghost_hooks.request import Headers, Request, Verdict
 from ghost_hooks.target import Target
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
 _BREAKS = re.compile(rb"[\r\n\0]")
+_ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
 _SLOW = frozenset({"cmd", "vault"})  # they wait for a process or the database
 
 
@@ -103,13 +105,16 @@ def holds_body(action: Action, request: http.Request) -> bool:
     """Tell whether the body is held before admission; raises Refused where it cannot be."""
     limit = action.governance.settings.proxy.buffer_limit
     try:
-        # A form can name another method than the one that was judged, so it never passes unseen.
-        needs_body = action.decision.needs_body or stream.is_form(request)
-        held = stream.holds_request(request, needs_body=needs_body, limit=limit)
+        held = stream.holds_request(request, needs_body=_reads_body(action, request), limit=limit)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
     action.body_mode = "buffered" if held else "streamed"
     return held
+
+
+def _reads_body(action: Action, request: http.Request) -> bool:
+    """Tell whether a gate reads the body; a form can name another method than the one judged."""
+    return action.decision.needs_body or stream.is_form(request)
 
 
 async def admit(
@@ -120,22 +125,26 @@ async def admit(
     `body` is None for a streamed one. Raises Refused; the request is untouched until the last step.
     """
     _require_alive(action)
-    scrubber = services.secrets.scrubber
-    clean_body = scrubber.clean(body)[0] if body else body
     if body is not None:
         action.sent = len(body)
         action.body_mode = "buffered" if body else "none"
-    action.request = _judged(services, action, request, clean_body)
-    await _gates(services, action, request)
-    credential = _credential(action)
-    secret = None
-    if credential is not None:
-        secret = await _resolve(services, action, credential)
-    head = inject.head_of(request, path=action.request.target.path_and_query)
-    _refuse_stray(action, head)
-    action.wire_token = _wire_token(action)
-    base = inject.stripped(head, credential, websocket=action.websocket)
-    await _intend(services, action, head, base, credential, body=clean_body or b"")
+    account = action.session.account
+    try:
+        shown = await _judged(services, action, request, body)
+        await _gates(services, action, request)
+        credential = _credential(action)
+        secret = None
+        if credential is not None:
+            secret = await _resolve(services, action, credential)
+        head = inject.head_of(request, path=action.request.target.path_and_query)
+        _refuse_stray(action, head)
+        action.wire_token = _wire_token(action)
+        base = inject.stripped(head, credential, websocket=action.websocket)
+        _require_alive(action)
+    except BaseException:
+        account.give_back(action.id)
+        raise
+    await _intend(services, action, head, base, credential, body=shown)
     _require_alive(action)
     token = action.wire_token
     inject.put(
@@ -144,14 +153,39 @@ async def admit(
     action.admitted = True
 
 
-def _judged(
+async def _judged(
     services: Services, action: Action, request: http.Request, body: bytes | None
-) -> Request:
-    """Return the request as gates see it; what leaves this process for a hook is scrubbed first."""
+) -> bytes:
+    """Make the request as gates see it; returns the body as the record may hold it.
+
+    What leaves this process for a hook is scrubbed first. A body that a gate reads is decoded; if a
+    secret shows up in it then, the record holds what was decoded, scrubbed, in place of what was sent.
+    """
+    clean = services.secrets.scrubber.clean
     headers = action.request.headers
     if action.decision.needs_body or action.ticket is not None:
         headers = _clean(services, request)
-    return Request(action.request.method, action.request.target, headers, body)
+    shown = plain = clean(body)[0] if body else body
+    if body and _reads_body(action, request) and encoding.is_encoded(request):
+        plain, found = clean(await _decoded(action, request, body))
+        shown = plain if found else shown
+        headers = _of_plain(headers, len(plain))
+    action.request = Request(action.request.method, action.request.target, headers, plain)
+    return shown or b""
+
+
+async def _decoded(action: Action, request: http.Request, body: bytes) -> bytes:
+    limit = action.governance.settings.proxy.buffer_limit
+    try:
+        return await encoding.decoded(request, body, limit=limit)
+    except DeniedError as error:
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+
+
+def _of_plain(headers: Headers, size: int) -> Headers:
+    """Return the headers as they would be about the decoded body."""
+    kept = [line for line in headers if line[0].lower() not in _ABOUT_CODING]
+    return (*kept, (b"content-length", b"%d" % size))
 
 
 def _require_alive(action: Action) -> None:
@@ -168,6 +202,7 @@ async def _gates(services: Services, action: Action, request: http.Request) -> N
         session=action.session.document(),
         action_id=action.id,
         extra_hooks=action.ticket.extra_pre if action.ticket else (),
+        account=action.session.account,
     )
     action.verdicts += verdicts
     _require(services, action, request, verdicts)
@@ -248,6 +283,7 @@ async def _intend(  # the parts of one entry
 ) -> None:
     """Write the intent and wait until it is durable; an allowed read that nobody judged has none."""
     settings = action.governance.settings
+    account = action.session.account
     action.recorded = (
         is_mutation(action.request.method)
         or settings.proxy.record == "all"
@@ -273,12 +309,24 @@ async def _intend(  # the parts of one entry
         forwarded_head=record.head_text(masked, scrubber),
         body=body,
         keeping=keeping_of(action),
+        spent=account.taken(action.id),
     )
     try:
         (action.intent,) = await services.recorder.enter(draft)
     except GhostError as error:
         action.session.calls.pop(action.id, None)
+        account.give_back(action.id)  # the ledger says that nothing was entered
         raise Refused(refusal_of(error), attempt_of(action)) from error
+    _count(action, size=len(body))
+
+
+def _count(action: Action, *, size: int) -> None:
+    """Count an entered call: one that was limited took its units already, another counts for later."""
+    account = action.session.account
+    if account.taken(action.id) is None:
+        used = 0 if action.body_mode == "streamed" else size
+        account.add((action.tool, action.name), Spent(1, used))
+    account.keep(action.id)
 
 
 def _shown(head: Head) -> Head:

@@ -30,7 +30,6 @@ from ghost_core.settings import Settings
 from ghost_core.settings_tables import RotateSettings
 from ghost_credentials.binding import Credentials
 from ghost_credentials.references import SecretSource
-from ghost_hooks.limits import limited
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.control import ControlServer
@@ -305,19 +304,13 @@ def _refuse_unsupported(settings: Settings) -> None:
         for name, each in settings.credentials.items()
         if each.issuer != "static" or each.rotate != RotateSettings()
     )
-    capped = (
-        f"tools.{tool}.actions.{action}.limits"
-        for tool, each in settings.tools.items()
-        for action, spec in each.actions.items()
-        if limited(spec.limits)
-    )
     asked = {
         "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
         "proxy.workers": settings.proxy.workers != 1,
         "ledger.witnesses": bool(settings.ledger.witnesses),
         "webhooks": bool(settings.webhooks),
         "triggers": bool(settings.triggers),
-        **dict.fromkeys((*rotated, *capped), True),
+        **dict.fromkeys(rotated, True),
     }
     Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
     for name, wanted in asked.items():

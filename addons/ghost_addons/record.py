@@ -14,6 +14,7 @@ from ghost_addons.refusal import Refusal
 from ghost_core import ids
 from ghost_credentials.head import Head
 from ghost_credentials.scrub import Scrubber
+from ghost_hooks.limits import Spent
 from ghost_hooks.request import Verdict
 from ghost_ledger.canonical import Value
 from ghost_ledger.commitment import commit
@@ -60,10 +61,16 @@ def reply_text(status: int, headers: Iterable[tuple[bytes, bytes]]) -> bytes:
     return b"\r\n".join(lines) + b"\r\n\r\n"
 
 
-def intent(
-    action: Action, *, agent_head: bytes, forwarded_head: bytes, body: bytes, keeping: Keeping
+def intent(  # the parts of one entry
+    action: Action,
+    *,
+    agent_head: bytes,
+    forwarded_head: bytes,
+    body: bytes,
+    keeping: Keeping,
+    spent: Spent | None = None,
 ) -> Draft:
-    """Draft the entry that is durable before the first byte leaves."""
+    """Draft the entry that is durable before the first byte leaves; `spent` is what a limit counted."""
     params_salt, params = commit("params", agent_head + body)
     forwarded_salt, forwarded = commit("forwarded", forwarded_head)
     target = action.request.target
@@ -87,6 +94,8 @@ def intent(
     if action.ticket and action.ticket.operation:
         fields["operation"] = action.ticket.operation
         fields["attempt"] = action.ticket.attempt
+    if spent is not None:
+        fields["counted"] = counted(spent)
     size = len(agent_head) + len(body)
     payloads = (
         keeping.payload("params", params_salt, params, head=agent_head, body=body, size=size),
@@ -106,6 +115,12 @@ def intent(
         fields=fields,
         payloads=tuple(payload for payload in payloads if payload is not None),
     )
+
+
+def counted(spent: Spent) -> Value:
+    """Return what a limit counted of one call, as the next owner reads it."""
+    found: Fields = {"bytes": spent.bytes}
+    return {**found, "sum": format(spent.sum, "f")} if spent.sum else found
 
 
 def outcome(

@@ -73,6 +73,7 @@ _STATUS = {
     "body.expands": 502,
     "reply.upgrade": 502,
     "request.malformed": 400,
+    "params.encoding": 415,
 }
 _STAGE = {
     "target": "authority",
@@ -81,6 +82,7 @@ _STAGE = {
     "scope": "scope",
     "rule": "rule",
     "schema": "schema",
+    "params": "schema",
     "hook": "hook",
     "limit": "limit",
     "ledger": "ledger",
@@ -96,7 +98,8 @@ def refusal_of(reason: GhostError | Verdict) -> Refusal:
     code = reason.code
     stage = "address" if code in _ADDRESS else _STAGE.get(code.partition(".")[0], "guard")
     if isinstance(reason, Verdict):
-        return Refusal(reason.status, code, reason.reason, stage, rule=f"{reason.by}:{reason.rule}")
+        rule = f"{reason.by}:{reason.rule}"
+        return Refusal(reason.status, code, reason.reason, stage, rule=rule, hint=reason.hint)
     status = _STATUS.get(code) or _status_of(reason)
     message = reason.message if status < 500 else _INTERNAL
     return Refusal(status, code, message, stage, rule=stage, hint=reason.hint or "")

@@ -21,6 +21,8 @@ from ghost_core.errors import DeniedError
 from ghost_core.ids import is_session_id
 from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
+from ghost_hooks.account import Account
+from ghost_hooks.limits import Spent
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Receipt, Recorder
 from ghost_ledger.session import lifetime, token
@@ -45,6 +47,7 @@ class LiveSession:
     ending: bool = False
     spawned_at_us: int = 0
     tally: Tally = field(default_factory=Tally)
+    account: Account = field(default_factory=Account)
     used: set[str] = field(default_factory=set)
     calls: dict[str, Action] = field(default_factory=dict)
     clients: set[str] = field(default_factory=set)
@@ -140,6 +143,14 @@ class Sessions:
             parent=row.parent or "",
             spawned_at_us=int(row.spawned_at.timestamp() * 1_000_000),
             tally=Tally.load(custody.folder.path),
+            account=self._account(row.session_id),
+        )
+
+    def _account(self, sid: str) -> Account:
+        """Return what the session has used under the owners before us."""
+        counted = self._ledger.counted(sid)
+        return Account(
+            {name: Spent(each.calls, each.bytes, each.sum) for name, each in counted.items()}
         )
 
     def forget(self, session: LiveSession) -> None:

@@ -33,11 +33,15 @@ class Limits:
     A body of known size has `total_bytes`. A stream (None) may be of any length, but none of its
     pieces may become more than `piece_bytes`. Past `piece_bytes` of output, `ratio` bounds it to
     so many times the input in both cases.
+
+    `strict` is for what a gate judges and a server decodes once more: one stream, and deflate in the
+    form of its RFC only, so that both read the same.
     """
 
     total_bytes: int | None = None
     piece_bytes: int = 16_000_000
     ratio: int = 250
+    strict: bool = False
 
 
 class Decoder(Protocol):
@@ -95,6 +99,7 @@ class Expander:
     ) -> None:
         self._make = make
         self._meter = _Meter(limits)
+        self._streams_left = 1 if limits.strict else sys.maxsize
         self._first_bytes = first_bytes
         self._waiting = b""
         self._engine: Engine | None = None
@@ -109,6 +114,9 @@ class Expander:
                 if len(data) < self._first_bytes:
                     self._waiting = data
                     break
+                if not self._streams_left:
+                    raise _malformed("goes on after its end")
+                self._streams_left -= 1
                 self._engine = self._make(data)
             data = self._run(self._engine, data, parts)
         return b"".join(parts)
@@ -223,9 +231,18 @@ def _gzip(_first: bytes) -> Engine:
 
 
 def _deflate(first: bytes) -> Engine:
-    # RFC 1950 §2.2: method 8, and the two header bytes divide by 31; anything else is the raw form
-    wrapped = first[0] & 0x0F == zlib.DEFLATED and int.from_bytes(first[:2]) % 31 == 0
-    return _Zlib(zlib.MAX_WBITS if wrapped else -zlib.MAX_WBITS)
+    return _Zlib(zlib.MAX_WBITS if _is_wrapped(first) else -zlib.MAX_WBITS)
+
+
+def _wrapped_deflate(first: bytes) -> Engine:
+    if not _is_wrapped(first):
+        raise _malformed("has no zlib header")
+    return _Zlib(zlib.MAX_WBITS)
+
+
+def _is_wrapped(first: bytes) -> bool:
+    """Tell zlib from the raw form: method 8, and the two header bytes divide by 31 (RFC 1950 §2.2)."""
+    return first[0] & 0x0F == zlib.DEFLATED and int.from_bytes(first[:2]) % 31 == 0
 
 
 def _br(_first: bytes) -> Engine:
@@ -253,7 +270,9 @@ def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Dec
     make = _ENGINES.get(codings[0])
     if make is None or len(codings) > 1:
         return None
-    return Expander(make, limits, first_bytes=2 if make is _deflate else 1)
+    if make is _deflate:
+        return Expander(_wrapped_deflate if limits.strict else make, limits, first_bytes=2)
+    return Expander(make, limits, first_bytes=1)
 
 
 @lru_cache(maxsize=256)

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import re
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote_plus
 
 from ghost_core.errors import GhostError
 from ghost_hooks import limits
+from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
 from ghost_hooks.document import Call, document
 from ghost_hooks.folder import Hook, Stage
 from ghost_hooks.grants import Grant
-from ghost_hooks.limits import Spent
 from ghost_hooks.params import UnreadableError, of_reply, of_request
 from ghost_hooks.request import Reply, Request, Verdict, header
 from ghost_hooks.rules import Rule
@@ -29,6 +30,7 @@ _OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
 _REWRITES = (b"x-original-url", b"x-rewrite-url")  # IIS, Symfony and others route by them
 _OVERRIDE_FIELD = "_method="
 _NO_CONTENT = frozenset({204, 205})
+_LARGE_BYTES = 64_000
 
 
 async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
@@ -55,7 +57,7 @@ def failed(error: Exception) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Gates:
-    """The walk of one call through its gates."""
+    """The walk of one call through its gates; what it takes from the `account` is its caller's to keep."""
 
     runner: HookRunner
     decision: Decision
@@ -63,16 +65,17 @@ class Gates:
     session: Mapping[str, object]
     action_id: str
     extra_hooks: Sequence[ExtraHook] = ()
-    spent: Spent | None = None
+    account: Account | None = None
 
     async def before(self, request: Request) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a request: method, rules, schema, limits, hooks, extra hooks."""
         override = asks_otherwise(request)
         if override is not None:
             yield override
-        for verdict in _on_params(self.decision.conditional, self.grant, request):
+        rules = self.decision.conditional
+        for verdict in await _beside(request.body, lambda: _on_params(rules, self.grant, request)):
             yield verdict
-        limit = _on_limits(self.grant, request, self.spent)
+        limit = await self._on_limits(request)
         if limit is not None:
             yield limit
         async for verdict in self._hooked("pre", request):
@@ -80,12 +83,24 @@ class Gates:
 
     async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a reply: schema, hooks, extra hooks."""
-        schema = _on_reply(self.grant, request, reply)
+        schema = await _beside(reply.body, lambda: _on_reply(self.grant, request, reply))
         if schema is not None:
             yield schema
         async for verdict in self._hooked("post", request, reply):
             gone = reply.body is None and verdict.verdict == "deny"
             yield verdict.flagged() if gone else verdict
+
+    async def _on_limits(self, request: Request) -> Verdict | None:
+        """Judge a limited call and take what it uses, in one step once its cost is known."""
+        grant = self.grant
+        if grant.limits is None or not limits.limited(grant.limits):
+            return None
+        capped = grant.limits
+        now = await _beside(request.body, lambda: limits.cost(capped, request, grant.kind))
+        name = (self.decision.tool, self.decision.action)
+        if self.account is None:
+            return limits.judge(capped, None, now, rule=":".join(name))
+        return self.account.take(self.action_id, name, capped, now)
 
     async def _hooked(
         self, stage: Stage, request: Request, reply: Reply | None = None
@@ -155,11 +170,9 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
     return [verdict for verdict in found if verdict is not None]
 
 
-def _on_limits(grant: Grant, request: Request, spent: Spent | None) -> Verdict | None:
-    if grant.limits is None or not limits.limited(grant.limits):
-        return None
-    now = limits.cost(grant.limits, request, grant.kind)
-    return limits.judge(grant.limits, spent, now, rule=f"{grant.tool}:{grant.action}")
+async def _beside[T](body: bytes | None, work: Callable[[], T]) -> T:
+    """Read a large body in a thread, so that only its own call waits for it."""
+    return await asyncio.to_thread(work) if len(body or b"") > _LARGE_BYTES else work()
 
 
 def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from ghost_core.settings_tables import LimitSettings
 from ghost_hooks.params import Json, Kind, UnreadableError, of_request
@@ -12,6 +12,9 @@ from ghost_hooks.when import UndecidableError, lookup, number, path_of
 
 _ZERO = Decimal(0)
 _TOO_MANY = 429
+# An entry holds 18 digits on each side of the point; sums of such amounts stay exact in 60.
+_DIGITS = 18
+_EXACT = Context(prec=60)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,12 @@ class Spent:
     sum: Decimal = _ZERO
 
     def __add__(self, other: Spent) -> Spent:
-        return Spent(self.calls + other.calls, self.bytes + other.bytes, self.sum + other.sum)
+        total = _EXACT.add(self.sum, other.sum)
+        return Spent(self.calls + other.calls, self.bytes + other.bytes, total)
+
+    def __sub__(self, other: Spent) -> Spent:
+        rest = _EXACT.subtract(self.sum, other.sum)
+        return Spent(self.calls - other.calls, self.bytes - other.bytes, rest)
 
 
 def limited(limits: LimitSettings | None) -> bool:
@@ -36,8 +44,9 @@ def limited(limits: LimitSettings | None) -> bool:
 def cost(limits: LimitSettings, request: Request, kind: Kind | None) -> Spent:
     """Return what one call uses.
 
-    Raises: UnreadableError for a streamed body, or a summed field that is missing, negative or no
-    number: without it nobody can tell what the call would spend.
+    Raises: UnreadableError for a streamed body, or a summed field that is missing, negative, no
+    number, or one of more than 18 digits before or after its point: then nobody can tell, or enter,
+    what the call would spend.
     """
     if request.body is None:
         raise UnreadableError(
@@ -67,7 +76,11 @@ def judge(limits: LimitSettings, spent: Spent | None, now: Spent, *, rule: str) 
     for name, used, limit in checks:
         if limit is not None and used > limit:
             reason = f"would go over the limit of this session: {name} {limit}"
-            return Verdict.no("limit", rule, reason, code=f"limit.{name}", status=_TOO_MANY)
+            hint = (
+                f"a human can raise limits.{name} of {rule} in ghost.toml, or spawn a new session"
+            )
+            code = f"limit.{name}"
+            return Verdict.no("limit", rule, reason, code=code, status=_TOO_MANY, hint=hint)
     return None
 
 
@@ -78,8 +91,18 @@ def _amount(values: Json, field: str) -> Decimal:
         raise UnreadableError(
             f"params: expected a number in {field!r}, which is limited", code="params.limited"
         ) from error
+    if not _can_be_entered(found):
+        raise UnreadableError(
+            f"params: expected a number of at most {_DIGITS} digits in {field!r}, which is limited",
+            code="params.limited",
+        )
     if found < 0:
         raise UnreadableError(
             f"params: expected no negative number in {field!r}", code="params.limited"
         )
     return found
+
+
+def _can_be_entered(amount: Decimal) -> bool:
+    exponent = amount.as_tuple().exponent
+    return isinstance(exponent, int) and amount.adjusted() < _DIGITS and exponent >= -_DIGITS

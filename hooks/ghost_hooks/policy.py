@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ghost_core.settings import Settings
+from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
 from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, asks_otherwise, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
-from ghost_hooks.limits import Spent, cost, limited
+from ghost_hooks.limits import limited
 from ghost_hooks.pattern import is_method
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule, RuleFolder, from_settings
@@ -78,28 +79,23 @@ class Policy:
         action_id: str,
         *,
         extra_hooks: Sequence[ExtraHook] = (),
-        spent: Spent | None = None,
+        account: Account | None = None,
     ) -> tuple[Verdict, ...]:
         """Judge a request before anything is sent; the first refusal is the last verdict.
 
         Call it for every request: what needs no body (method overrides) is judged here as well.
-        `spent` is what this session's calls of the action have used; where limits are set and it is
-        not given, the call is refused.
+        A limited call takes what it uses from the session's `account` here, and keeps it only once its
+        intent is entered; without an account it is refused.
         """
         if decision.grant is None:
             return (_standing(decision),)
         if decision.plain and not extra_hooks:
             override = asks_otherwise(request)
             return () if override is None else (override,)
-        walk = Gates(self.runner, decision, decision.grant, session, action_id, extra_hooks, spent)
+        walk = Gates(
+            self.runner, decision, decision.grant, session, action_id, extra_hooks, account
+        )
         return await until_denied(walk.before(request))
-
-    def cost(self, decision: Decision, request: Request) -> Spent:
-        """Return what an allowed call uses of its action's limits; raises UnreadableError."""
-        grant = decision.grant
-        if grant is None or grant.limits is None or not limited(grant.limits):
-            return Spent(calls=1, bytes=len(request.body or b""))
-        return cost(grant.limits, request, grant.kind)
 
     async def after(
         self,

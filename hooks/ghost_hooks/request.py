@@ -42,7 +42,10 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """One answer of one gate; `status` is the HTTP status the agent sees, `ms` how long it took."""
+    """One answer of one gate; `status` is the HTTP status the agent sees, `ms` how long it took.
+
+    `hint` tells the agent how to be allowed; entries do not hold it.
+    """
 
     by: str
     rule: str
@@ -55,6 +58,7 @@ class Verdict:
     ms: int = 0
     verdict: Outcome | Literal[""] = ""
     labels: tuple[str, ...] = ()
+    hint: str = ""
 
     def __post_init__(self) -> None:
         if not self.verdict:
@@ -66,9 +70,11 @@ class Verdict:
         return cls(by, rule, allow=True, reason=reason)
 
     @classmethod
-    def no(cls, by: str, rule: str, reason: str, *, code: str, status: int = 403) -> Self:
+    def no(  # the parts of one verdict
+        cls, by: str, rule: str, reason: str, *, code: str, status: int = 403, hint: str = ""
+    ) -> Self:
         """Return a denying verdict."""
-        return cls(by, rule, allow=False, reason=reason, code=code, status=status)
+        return cls(by, rule, allow=False, reason=reason, code=code, status=status, hint=hint)
 
     def flagged(self) -> Verdict:
         """Return this denial as a flag: what streamed by cannot be taken back."""

@@ -293,6 +293,7 @@ _TYPES = (
         _may("credential", NAME),
         _may("operation", NAME),
         _may("attempt", COUNT),
+        _may("counted", Record((Field("bytes", COUNT), _may("sum", DECIMAL)))),
     ),
     _type(
         "action.outcome",

@@ -14,6 +14,7 @@ from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import bundling, chain, identity, opening, sealing
 from ghost_ledger.bundle import Bundle, Disclosure
+from ghost_ledger.counting import Counted, counted
 from ghost_ledger.heads import recall, remember
 from ghost_ledger.payloads import DataKeys
 from ghost_ledger.store import ActionRow, CredentialRow, SessionRow
@@ -73,6 +74,11 @@ class Ledger:
         """Return the signed entries of a session in order of `seq`."""
         with db.read(self._engine) as connection:
             return read_entries(connection, sid)
+
+    def counted(self, sid: str) -> dict[tuple[str, str], Counted]:
+        """Return what the calls of a session have used, by tool and action; see `counting`."""
+        with db.read(self._engine) as connection:
+            return counted(connection, sid)
 
     def notes(self, sid: str) -> list[bytes]:
         """Return the complete notes of the entries, as they were hashed."""

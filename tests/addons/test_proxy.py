@@ -124,11 +124,6 @@ def test_a_stopped_owner_leaves_the_session_for_the_next_one(
             "credentials.a.rotate",
             '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nrotate = { every_seconds = 60 }',
         ),
-        (
-            "tools.a.actions.b.limits",
-            '[tools.a]\nbase_url = "https://a.test"\n[tools.a.actions.b]\nmethod = "POST"\n'
-            'path = "/"\nlimits = { calls = 1 }',
-        ),
         ("credential 'a'", '[credentials.a]\nkind = "sigv4"\nsecret = "env:A"\nhosts = ["a.test"]'),
         (
             "credentials.a.issuer",

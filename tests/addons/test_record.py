@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 import pytest
 
@@ -14,6 +15,7 @@ from ghost_addons.ticket import Ticket
 from ghost_core.secret import SecretBytes
 from ghost_credentials.head import Head
 from ghost_credentials.scrub import Scrubber
+from ghost_hooks.limits import Spent
 from ghost_hooks.request import Verdict
 from ghost_ledger.commitment import Commitment, check
 from ghost_ledger.recorder import Draft
@@ -49,6 +51,23 @@ def test_a_streamed_intent_has_no_size_and_an_uncredentialed_one_no_credential(
 ) -> None:
     fields = intent(action_of(body_mode="streamed"), body=b"").fields
     assert {"size", "credential", "operation", "attempt"} & fields.keys() == set()
+
+
+@pytest.mark.parametrize(
+    ("spent", "counted"),
+    [
+        (None, None),
+        (Spent(1, 3), {"bytes": 3}),
+        (Spent(1, 3, Decimal("1E+3")), {"bytes": 3, "sum": "1000"}),
+    ],
+)
+def test_an_intent_tells_what_a_limit_counted(
+    spent: Spent | None, counted: object, action_of: Callable[..., Action]
+) -> None:
+    draft = record.intent(
+        action_of(), agent_head=HEAD, forwarded_head=b"", body=BODY, keeping=FULL, spent=spent
+    )
+    assert draft.fields.get("counted") == counted
 
 
 @pytest.mark.parametrize(("operation", "named"), [("act_1", True), ("", False)])

@@ -166,6 +166,29 @@ def test_a_known_total_allows_one_large_piece() -> None:
     assert unpacked(made(b"gzip", limits), gzip.compress(body), size=1 << 30) == body
 
 
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        (b"gzip", gzip.compress(b"a") + gzip.compress(b"b")),
+        (b"zstd", zstd.compress(b"a") * 2),
+        (b"deflate", raw_deflate(b"a")),
+    ],
+)
+def test_what_servers_may_read_in_two_ways_is_refused_where_it_is_judged(
+    name: bytes, body: bytes
+) -> None:
+    unpacked(made(name), body)
+    with pytest.raises(FailedError) as caught:
+        unpacked(made(name, Limits(strict=True)), body)
+    assert caught.value.code == "body.malformed"
+
+
+@coding
+def test_one_stream_is_read_in_one_way(name: bytes, pack: Callable[[bytes], bytes]) -> None:
+    if pack is not raw_deflate:
+        assert unpacked(made(name, Limits(strict=True)), pack(b"x" * 70_000)) == b"x" * 70_000
+
+
 def test_a_window_over_eight_megabytes_is_refused() -> None:
     options = {
         zstd.CompressionParameter.window_log: 24,

@@ -39,6 +39,9 @@ def test_a_call_costs_itself_its_bytes_and_the_field() -> None:
         b'{"charge":{"amount":-1}}',
         b'{"charge":{"amount":"lots"}}',
         b'{"charge":{"amount":null}}',
+        b'{"charge":{"amount":1000000000000000000}}',
+        b'{"charge":{"amount":1E+400000}}',
+        b'{"charge":{"amount":0.0000000000000000001}}',
         b"[]",
         b"{",
         None,
@@ -68,6 +71,19 @@ def test_a_limit_is_reached_when_this_call_would_go_over(
     verdict = judge(limits, spent, now, rule="t:a")
     assert (verdict.code if verdict else "") == code
     assert verdict is None or verdict.status == (500 if spent is None else 429)
+
+
+def test_amounts_add_up_exactly() -> None:
+    large, small = Decimal(999999999999999999), Decimal("0.000000000000000001")
+    both = Spent(1, 2, large) + Spent(1, 3, small)
+    assert both == Spent(2, 5, Decimal("999999999999999999.000000000000000001"))
+    assert both - Spent(1, 3, small) == Spent(1, 2, large)
+
+
+def test_a_refusal_says_which_limit_a_human_can_raise() -> None:
+    verdict = judge(_limits(calls=0), Spent(), Spent(1), rule="pay:create")
+    assert verdict is not None
+    assert "limits.calls of pay:create" in verdict.hint
 
 
 def test_nothing_set_is_nothing_limited() -> None:

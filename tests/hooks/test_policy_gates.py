@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Reply, Request
@@ -102,18 +103,20 @@ def test_a_limited_call_needs_somebody_who_counts(tmp_path: Path) -> None:
     target = Target("https", "api.stripe.com", 443, "/v1/summed")
     request = Request("POST", target, JSON, b'{"amount":3}')
     assert before(policy, request)[-1].code == "limit.uncounted"
-    assert before(policy, request, spent=Spent()) == ()
-    decision = policy.judge("POST", target)
-    used = policy.cost(decision, request)
-    assert used == Spent(1, 12, Decimal(3))
-    assert before(policy, request, spent=used)[-1].code == "limit.sum"
+    account = Account()
+    assert before(policy, request, account=account) == ()
+    assert account.used(("stripe", "summed")) == Spent(1, 12, Decimal(3))
+    assert before(policy, request, account=account)[-1].code == "limit.sum"
+    assert account.used(("stripe", "summed")).calls == 1
 
 
-def test_the_cost_of_an_unlimited_call_is_itself(tmp_path: Path) -> None:
-    policy = make_policy(tmp_path, "free", "stripe")
-    for url in ("https://free.example/v1/x", "https://api.stripe.com/v1/x", "https://x.example/"):
-        request = Request("GET", Target.parse(url), (), b"ab")
-        assert policy.cost(policy.judge("GET", request.target), request) == Spent(1, 2)
+def test_a_large_body_is_judged_and_counted_like_a_small_one(tmp_path: Path) -> None:
+    policy = make_policy(tmp_path, "stripe")
+    request = charge(b"amount=1&note=" + b"x" * 100_000)
+    assert before(policy, request)[-1].allow
+    target = Target("https", "api.stripe.com", 443, "/v1/capped")
+    capped = Request("POST", target, JSON, b"x" * 100_000)
+    assert before(policy, capped, account=Account())[-1].code == "limit.bytes"
 
 
 def test_a_reply_is_judged_by_its_schema(tmp_path: Path) -> None:

@@ -1,0 +1,144 @@
+"""Encoded request bodies: judged decoded, sent as they came, refused where they cannot be read in one way."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import brotli
+import pytest
+
+from ghost_credentials.decode import zstd
+from support.agent import Answer, secure_connect
+from support.certs import Certs
+from support.live import LiveProxy, LiveSession, live_proxy
+from support.upstream import Upstream
+
+RULE = '[[rules]]\ndeny = { tool = "demo_api", when = "amount > 5" }'
+GOOD, BAD = b'{"amount":5}', b'{"amount":6}'
+CODINGS: dict[str, Callable[[bytes], bytes]] = {
+    "gzip": gzip.compress,
+    "X-Gzip": gzip.compress,
+    "deflate": zlib.compress,
+    "br": brotli.compress,
+    "zstd": zstd.compress,
+}
+
+
+@pytest.fixture
+def live(tmp_path: Path, certs: Certs, up: Upstream) -> Iterator[LiveProxy]:
+    with live_proxy(tmp_path, certs, up, proxy={"buffer_limit": "2MB"}) as proxy:
+        proxy.home.append(RULE)
+        yield proxy
+
+
+def post(
+    live: LiveProxy, session: LiveSession, up: Upstream, body: bytes, coding: str, **more: str
+) -> Answer:
+    headers = {"Host": up.authority, "Content-Encoding": coding} | {
+        "Content-Type": more.get("media", "application/json")
+    }
+    with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+        return tunnel.request("POST", "/status/200", headers, body)
+
+
+def code(answer: Answer) -> str:
+    return str(json.loads(answer.body)["error"]["code"])
+
+
+@pytest.mark.parametrize("coding", CODINGS)
+def test_an_encoded_body_is_judged_decoded_and_sent_as_it_came(
+    live: LiveProxy, up: Upstream, coding: str
+) -> None:
+    session = live.spawn("demo_api")
+    sent = CODINGS[coding](GOOD)
+    assert post(live, session, up, sent, coding).status == 200
+    refused = post(live, session, up, CODINGS[coding](BAD), coding)
+    assert (refused.status, code(refused)) == (403, "rule.denied")
+    (record,) = up.requests
+    assert record.body == sent
+    assert record.header("content-encoding") == coding.encode()
+    intent = next(each for each in live.entries(session) if each.type == "action.intent")
+    assert live.payload(intent, "params").endswith(sent)
+
+
+@pytest.mark.parametrize(
+    ("coding", "body"),
+    [
+        ("compress", b"x"),
+        ("gzip, gzip", gzip.compress(gzip.compress(GOOD))),
+        ("gzip", b"no gzip"),
+        ("gzip", gzip.compress(GOOD)[:-4]),
+        ("gzip", gzip.compress(GOOD) + gzip.compress(b" ")),
+        ("gzip", gzip.compress(GOOD) + b"tail"),
+        ("zstd", zstd.compress(GOOD) * 2),
+        ("deflate", zlib.compress(GOOD, wbits=-15)),
+        ("gzip", gzip.compress(b"0" * 2_000_001)),
+        ("br", brotli.compress(b"0" * 1_500_000)),
+    ],
+)
+def test_a_body_that_cannot_be_read_in_one_way_is_refused_and_entered(
+    live: LiveProxy, up: Upstream, coding: str, body: bytes
+) -> None:
+    session = live.spawn("demo_api")
+    answer = post(live, session, up, body, coding)
+    assert (answer.status, code(answer)) == (415, "params.encoding")
+    denied = live.last(session)
+    assert (denied.type, denied.fields["code"]) == ("action.denied", 415)
+    assert denied.fields["stage"] == "schema"
+    assert up.requests == ()
+
+
+def test_a_large_body_is_decoded_as_well(live: LiveProxy, up: Upstream) -> None:
+    session = live.spawn("demo_api")
+    noise = "".join(f"{number:x}" for number in range(200_000))
+    body = gzip.compress(json.dumps({"amount": 6, "noise": noise}).encode())
+    assert len(body) > 100_000
+    assert post(live, session, up, body, "gzip").status == 403
+
+
+def test_a_form_cannot_hide_another_method_behind_a_coding(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with live_proxy(tmp_path, certs, up) as free:
+        session = free.spawn("demo_api")
+        body = gzip.compress(b"_method=DELETE")
+        answer = post(free, session, up, body, "gzip", media="application/x-www-form-urlencoded")
+        assert (answer.status, code(answer)) == (403, "request.method_override")
+
+
+def test_a_body_that_no_gate_reads_passes_in_any_coding(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with live_proxy(tmp_path, certs, up) as free:
+        session = free.spawn("demo_api")
+        assert post(free, session, up, b"anything", "private").status == 200
+
+
+def test_a_hook_reads_what_was_decoded(live: LiveProxy, up: Upstream) -> None:
+    live.home.hook(
+        "demo_api_pre.py",
+        "import json\n"
+        "def validate(request):\n"
+        "    assert json.loads(request['body']) == {'amount': 5}, request['body']\n"
+        "    assert 'content-encoding' not in request['headers']\n"
+        "    assert request['headers']['content-length'] == '12'\n",
+    )
+    session = live.spawn("demo_api")
+    assert post(live, session, up, gzip.compress(GOOD), "gzip").status == 200
+
+
+def test_a_secret_behind_a_coding_does_not_get_into_the_record(
+    live: LiveProxy, up: Upstream
+) -> None:
+    session = live.spawn("demo_api")
+    body = gzip.compress(json.dumps({"amount": 1, "key": live.home.secret}).encode())
+    assert post(live, session, up, body, "gzip").status == 200
+    intent = next(each for each in live.entries(session) if each.type == "action.intent")
+    kept = live.payload(intent, "params")
+    assert body not in kept
+    assert live.home.secret.encode() not in kept
+    assert b"[redacted by ghost]" in kept
