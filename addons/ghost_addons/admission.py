@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, encoding, inject, record, stream
+from ghost_addons import authority, encoding, inject, quarantine, record, stream
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
@@ -40,6 +40,9 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
     if not session.alive():
         refusal = unauthenticated("the session has ended", code="session.ended")
         raise Refused(refusal, _attempt(tunnel, request))
+    stopped = quarantine.refusal(session)
+    if stopped is not None:
+        raise Refused(stopped, _attempt(tunnel, request))
     try:
         _require_plain(request)
         target = _target(tunnel, flow)
@@ -189,9 +192,13 @@ def _of_plain(headers: Headers, size: int) -> Headers:
 
 
 def _require_alive(action: Action) -> None:
+    """Refuse a call whose session ended, or was put in quarantine, while it was judged."""
     if not action.session.alive():
         refusal = unauthenticated("the session has ended", code="session.ended")
         raise Refused(refusal, attempt_of(action))
+    stopped = quarantine.refusal(action.session)
+    if stopped is not None:
+        raise Refused(stopped, attempt_of(action))
 
 
 async def _gates(services: Services, action: Action, request: http.Request) -> None:
@@ -205,6 +212,7 @@ async def _gates(services: Services, action: Action, request: http.Request) -> N
         account=action.session.account,
     )
     action.verdicts += verdicts
+    await quarantine.consider(services, action, verdicts)
     _require(services, action, request, verdicts)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import record, scrub, stream, trail, websocket
+from ghost_addons import quarantine, record, scrub, stream, trail, websocket
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -101,6 +101,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
     if denial is not None:
         action.flags.append("flagged" if action.streamed_reply else "withheld")
     withheld = denial is not None and not action.streamed_reply
+    await quarantine.consider(services, action, post)
     await settle(
         services,
         action,

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import structlog
 
-from ghost_addons import acting, ca, delivery, evaporate, master
+from ghost_addons import acting, ca, delivery, evaporate, master, quarantine
 from ghost_addons.governance import Governor
 from ghost_addons.guard import Guard
 from ghost_addons.hidden import Secrets
@@ -105,6 +105,7 @@ class Proxy:
         listening = await self.engine.start(master.addresses(host), port)
         self.port = listening.port
         self.services.sessions.on_admit = self._welcome
+        self.services.sessions.on_quarantine = self._cut
         self._watch = asyncio.ensure_future(self._watch_lifetimes())
         return self.port
 
@@ -119,6 +120,14 @@ class Proxy:
         control = ControlServer(session.sid, functools.partial(self._control, session.sid))
         self._controls[session.sid] = control
         self._spawned(self._answer_for(session.sid, control))
+
+    def _cut(self, session: LiveSession, spare: str) -> None:
+        """Close the connections of a session in quarantine; the one that reads why, a moment later."""
+        for client in session.clients - {spare}:
+            self.engine.close_client(client)
+        if spare:
+            loop = asyncio.get_running_loop()
+            loop.call_later(CUT_SECONDS, self.engine.close_client, spare)
 
     def _spawned(self, work: Coroutine[object, object, None]) -> None:
         """Run something beside, held until it is done."""
@@ -182,6 +191,7 @@ class Proxy:
         await self._end_children(session.sid, reason)
         await self._settle_calls(session, grace_seconds)
         await self.services.refusals.flush(session.sid)
+        await quarantine.settle(self.services, session)
         others = any(each is not session for each in self.services.sessions.live)
         secrets = () if others else self.services.secrets.surrender()
         document = await asyncio.to_thread(
@@ -245,8 +255,20 @@ class Proxy:
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._stopping.wait(), WATCH_SECONDS)
             for session in self.services.sessions.live:
+                await self._watch_quarantine(session)
                 if session.conclusion is None and (session.ends() or self._is_orphan(session)):
                     await self._seal_expired(session)
+
+    async def _watch_quarantine(self, session: LiveSession) -> None:
+        """Write down what the ledger could not take before, and hear of parents owned elsewhere."""
+        try:
+            if not session.quarantined:
+                self.services.sessions.inherit(session)
+            elif not session.ending:
+                await quarantine.settle(self.services, session)
+        except GhostError as error:
+            log = structlog.get_logger(__name__)
+            log.warning("session.quarantine_unwritten", sid=session.sid, code=error.code)
 
     def _is_orphan(self, session: LiveSession) -> bool:
         """Tell whether the parent has ended, perhaps in another process."""

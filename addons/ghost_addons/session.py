@@ -23,9 +23,10 @@ from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
 from ghost_hooks.account import Account
 from ghost_hooks.limits import Spent
+from ghost_ledger.drafts import Draft
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Receipt, Recorder
-from ghost_ledger.session import lifetime, token
+from ghost_ledger.session import lifetime, quarantine, token
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.tally import Tally
 
@@ -35,7 +36,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class LiveSession:
-    """One session in our custody, its counters and its calls in flight."""
+    """One session in our custody, its counters and its calls in flight.
+
+    `quarantined` names the session whose quarantine holds for it: itself or one above it; `unwritten` is
+    the entry of its own, until the ledger has it.
+    """
 
     sid: str
     intent: str
@@ -52,6 +57,8 @@ class LiveSession:
     calls: dict[str, Action] = field(default_factory=dict)
     clients: set[str] = field(default_factory=set)
     token: SecretBytes | None = None
+    quarantined: str = ""
+    unwritten: Draft | None = None
     conclusion: asyncio.Future[dict[str, object]] | None = None
 
     def alive(self) -> bool:
@@ -92,6 +99,7 @@ class Sessions:
         self._unjudged = _Unjudged(clock.boot_id())
         self.bare: str = ""
         self.on_admit: Callable[[LiveSession], None] = lambda _: None
+        self.on_quarantine: Callable[[LiveSession, str], None] = lambda _, __: None
 
     @property
     def live(self) -> tuple[LiveSession, ...]:
@@ -144,6 +152,7 @@ class Sessions:
             spawned_at_us=int(row.spawned_at.timestamp() * 1_000_000),
             tally=Tally.load(custody.folder.path),
             account=self._account(row.session_id),
+            quarantined=quarantine.source(self._ledger, row),
         )
 
     def _account(self, sid: str) -> Account:
@@ -152,6 +161,36 @@ class Sessions:
         return Account(
             {name: Spent(each.calls, each.bytes, each.sum) for name, each in counted.items()}
         )
+
+    def quarantine(self, session: LiveSession, *, spare: str = "") -> None:
+        """Put a session and those below it in quarantine, in this process, now.
+
+        `spare` is the client that is still to read why; the others lose their connections.
+        """
+        session.quarantined = session.sid
+        self.on_quarantine(session, spare)
+        for each in self.live:
+            if not each.quarantined and self._is_below(each, session.sid):
+                each.quarantined = session.sid
+                self.on_quarantine(each, "")
+
+    def inherit(self, session: LiveSession) -> None:
+        """Look whether another process has put a session above this one in quarantine."""
+        row = self._ledger.session(session.sid) if session.parent else None
+        source = quarantine.source(self._ledger, row) if row is not None else ""
+        if source and not session.quarantined:
+            session.quarantined = source
+            self.on_quarantine(session, "")
+
+    def _is_below(self, session: LiveSession, sid: str) -> bool:
+        parent, seen = session.parent, {session.sid}
+        while parent and parent not in seen:
+            if parent == sid:
+                return True
+            seen.add(parent)
+            row = self._ledger.session(parent)
+            parent = (row.parent or "") if row else ""
+        return False
 
     def forget(self, session: LiveSession) -> None:
         """Drop a session that was sealed."""
@@ -206,6 +245,7 @@ class Sessions:
             raise DeniedError(f"session {session.sid}: expired", code="session.expired")
         if session.parent:
             self._parent_lives(session)
+            self.inherit(session)
         return session
 
     def _parent_lives(self, session: LiveSession) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mitmproxy import http
 
-from ghost_addons import authority
+from ghost_addons import authority, quarantine
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal, refusal_of, unauthenticated
@@ -96,6 +96,9 @@ async def open_plain(services: Services, identity: Identity, request: http.Reque
 
 async def _pin(services: Services, tunnel: Tunnel) -> None:
     """Resolve once, judge every address, keep the one to dial; without a scope nothing is resolved."""
+    tunnel.refusal = quarantine.refusal(tunnel.session)
+    if tunnel.refusal is not None:
+        return
     try:
         governance = services.governor.in_force(tunnel.session.scopes)
         verdict = governance.policy.reachable(Target(tunnel.scheme, tunnel.host, tunnel.port))
@@ -111,11 +114,14 @@ async def _pin(services: Services, tunnel: Tunnel) -> None:
 def _attempt(
     identity: Identity, request: http.Request, *, host: str = "", port: int = 0
 ) -> Attempt:
+    ticket = identity.ticket
     return Attempt(
         sid=identity.session.sid,
         method=request.method,
         host=host or shown(request.host),
         port=port or request.port,
+        id=ticket.action_id if ticket else "",
+        alone=ticket is not None,
     )
 
 

@@ -18,7 +18,7 @@ def agreed(request: http.Request, response: http.Response) -> bool:
 
 
 def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
-    """Clean and count the newest message; returns False where the session has ended.
+    """Clean and count the newest message; returns False where the session has ended or is stopped.
 
     The engine keeps every message for the connection's life; only the newest is left, so memory stays flat.
     A secret that is split over two messages is out of reach of the scrubber.
@@ -27,7 +27,7 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     assert data is not None
     message = data.messages[-1]
     data.messages[:-1] = []
-    if not action.session.alive():
+    if action.session.quarantined or not action.session.alive():
         message.drop()
         return False
     if message.from_client:

@@ -18,7 +18,7 @@ from ghost_core.errors import NotFoundError
 from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
-from ghost_ledger.session import lifetime, sweep
+from ghost_ledger.session import lifetime, quarantine, sweep
 from ghost_ledger.session.custody import is_owned
 from ghost_ledger.session.spawn import public_text
 from ghost_ledger.store import SessionRow
@@ -47,7 +47,7 @@ def list_sessions(
     clock = SystemClock()
     with _ledger(clock) as ledger:
         rows = [] if ledger is None else ledger.sessions(system=system)
-        sessions = [_summary(row, clock) for row in rows]
+        sessions = [] if ledger is None else [_summary(ledger, row, clock) for row in rows]
     output.result(
         {"schema": "ghost/sessions/v1", "sessions": sessions},
         _table(sessions) if sessions else "no sessions",
@@ -101,7 +101,7 @@ def _ledger(clock: Clock) -> Iterator[Ledger | None]:
         engine.dispose()
 
 
-def _summary(row: SessionRow, clock: Clock) -> dict[str, object]:
+def _summary(ledger: Ledger, row: SessionRow, clock: Clock) -> dict[str, object]:
     status = status_of(row, clock)
     remaining = lifetime.remaining_us(row, clock) // 1_000_000 if status == "live" else 0
     return {
@@ -114,7 +114,7 @@ def _summary(row: SessionRow, clock: Clock) -> dict[str, object]:
         "ttl_seconds": row.ttl_seconds,
         "remaining_seconds": remaining,
         "owned": row.status == "live" and is_owned(row.session_id),
-        "quarantined": row.quarantined,
+        "quarantined": bool(quarantine.source(ledger, row)),
         "system": row.system,
         "parent_id": row.parent,
     }
@@ -128,7 +128,8 @@ def _details(ledger: Ledger, row: SessionRow, clock: Clock) -> dict[str, object]
         actions[action.status] += action.count
     return {
         "schema": "ghost/session/v1",
-        **_summary(row, clock),
+        **_summary(ledger, row, clock),
+        "quarantine": _quarantine(ledger, row),
         "evaporated_at": ended.strftime("%Y-%m-%dT%H:%M:%SZ") if ended else None,
         "reason": row.reason,
         "actions": dict(sorted(actions.items())),
@@ -140,13 +141,29 @@ def _details(ledger: Ledger, row: SessionRow, clock: Clock) -> dict[str, object]
     }
 
 
+def _quarantine(ledger: Ledger, row: SessionRow) -> dict[str, object] | None:
+    """Return which session was put in quarantine, by what and why; None where none was."""
+    source = quarantine.source(ledger, row)
+    imposed = quarantine.imposed(ledger, source) if source else None
+    if imposed is None:
+        return None
+    return {
+        "session_id": source,
+        "by": imposed.by,
+        "reason": imposed.reason,
+        "action_id": imposed.action or None,
+        "at": rfc3339(imposed.ts),
+    }
+
+
 def _table(sessions: list[dict[str, object]]) -> str:
     rows = [("SESSION", "STATUS", "LEFT", "SPAWNED", "INTENT")]
     for each in sessions:
         left = f"{each['remaining_seconds']} s" if each["status"] == "live" else "-"
         intent = str(each["intent"] or "").replace("\n", " ")
         shown = intent if len(intent) <= INTENT_WIDTH else intent[: INTENT_WIDTH - 1] + "…"
-        named = str(each["session_id"]), str(each["status"])
+        stopped = each["status"] == "live" and each["quarantined"]
+        named = str(each["session_id"]), "quarantined" if stopped else str(each["status"])
         rows.append((*named, left, str(each["spawned_at"]), shown))
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return "\n".join(
@@ -167,6 +184,8 @@ def _text(value: object) -> str:
             return "-"
         case bool():
             return "yes" if value else "no"
+        case {"by": by, "reason": reason}:
+            return f"{by}: {reason}"
         case dict():
             return ", ".join(f"{count} {name}" for name, count in value.items()) or "-"
         case list():

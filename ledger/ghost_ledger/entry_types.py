@@ -361,7 +361,7 @@ _TYPES = (
         Field("size", COUNT),
         Field("reason", REASON),
     ),
-    _type("session.quarantined", Field("by", NAME), Field("reason", REASON)),
+    _type("session.quarantined", Field("by", NAME), Field("reason", REASON), _may("action", ID)),
     _type("session.bypass", Field("peer", NAME), _may("process", NAME)),
     _type("credential.issued", *_CREDENTIAL),
     _type("credential.revoked", *_CREDENTIAL),

@@ -12,6 +12,9 @@ import pytest
 
 from ghost_cli.main import main
 from ghost_cli.session import status_of
+from ghost_core import ids
+from ghost_ledger.canonical import Value
+from ghost_ledger.drafts import Draft
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.store import SessionRow
 from support.handclock import HandClock
@@ -100,6 +103,25 @@ def test_actions_are_counted_by_their_status(
         owned.act()
     assert run(capsys, "session", "show", sid)["actions"] == {"executed": 2}
     assert "actions            2 executed\n" in text(capsys, "session", "show", sid)
+
+
+def test_a_quarantine_is_shown_with_its_reason(
+    capsys: pytest.CaptureFixture[str], home: Path
+) -> None:
+    sid = spawned(capsys)
+    child = spawned(capsys, "child", "--parent", sid, "--ttl", "60")
+    assert run(capsys, "session", "show", sid)["quarantine"] is None
+    with open_recorder(home) as recorder, Custody.acquire(sid) as custody:
+        recorder.attach(sid, custody.key)
+        fields: dict[str, Value] = {"by": "hook:x_pre.sh", "reason": "it looks stolen"}
+        recorder.append(Draft(sid, "session.quarantined", ids.entry_id(), fields))
+    shown = run(capsys, "session", "show", child)
+    assert shown["quarantined"]
+    assert shown["quarantine"]["session_id"] == sid
+    assert shown["quarantine"]["reason"] == "it looks stolen"
+    assert [each["quarantined"] for each in listed(capsys)] == [True, True]
+    assert text(capsys, "session", "list").count("quarantined") == 2
+    assert "hook:x_pre.sh: it looks stolen" in text(capsys, "session", "show", sid)
 
 
 def test_a_session_whose_key_is_gone_is_abandoned_by_the_next_command(

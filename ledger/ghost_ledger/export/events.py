@@ -47,6 +47,10 @@ def _credential(fields: Fields) -> str:
     return f"{fields.get('credential')}, {fields.get('reason') or fields.get('result')}"
 
 
+def _quarantined(fields: Fields) -> str:
+    return f"{fields.get('by')}, {fields.get('reason')}"
+
+
 def _any(fields: Fields) -> str:
     simple = [str(value) for value in fields.values() if isinstance(value, str | int)]
     return ", ".join(text for text in simple if len(text) <= 80)
@@ -56,6 +60,7 @@ _DETAILS: Final[Mapping[str, Callable[[Fields], str]]] = {
     "session.spawn": _spawn,
     "session.closed": _closed,
     "session.seal": _seal,
+    "session.quarantined": _quarantined,
     "credential.issued": _credential,
     "credential.revoked": _credential,
     "credential.rotated": _credential,

@@ -21,7 +21,7 @@ from ghost_ledger.entry import session_name
 from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Draft, Payload, Recorder
-from ghost_ledger.session import lifetime, token
+from ghost_ledger.session import lifetime, quarantine, token
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.store import SessionRow
 from ghost_ledger.system import RECORDER
@@ -231,7 +231,9 @@ def _draft(
 def _parent(settings: Settings, sid: str) -> SessionRow:
     database = engine(settings.database.url)
     try:
-        row = Ledger(database).session(sid)
+        ledger = Ledger(database)
+        row = ledger.session(sid)
+        quarantined = quarantine.source(ledger, row) if row is not None else ""
     finally:
         database.dispose()
     if row is None or row.system:
@@ -240,6 +242,12 @@ def _parent(settings: Settings, sid: str) -> SessionRow:
             code="session.unknown",
             hint="ghost session list",
         )
+    if quarantined:
+        raise DeniedError(
+            f"session {sid}: is in quarantine, it can have no children",
+            code="session.quarantined",
+            hint=f"ghost session show {quarantined}",
+        )
     return row
 
 
@@ -247,7 +255,7 @@ def _check_parent(
     row: SessionRow, clock: Clock, term: _Term, *, scopes: Sequence[str], contains: Contains
 ) -> None:
     sid = row.session_id
-    if row.status != "live" or row.quarantined or lifetime.expired(row, clock):
+    if row.status != "live" or lifetime.expired(row, clock):
         raise DeniedError(
             f"session {sid}: has ended, it can have no children",
             code="session.parent_ended",

@@ -14,6 +14,11 @@ def test_a_credential_event_names_the_credential() -> None:
     assert told == ("Credential revoked", "stripe, evaporate")
 
 
+def test_a_quarantine_tells_who_and_why_however_long() -> None:
+    told = describe("session.quarantined", {"by": "hook:a", "reason": "x" * 300, "action": "act_1"})
+    assert told == ("Session put in quarantine", "hook:a, " + "x" * 300)
+
+
 def test_an_unknown_type_is_called_by_its_name() -> None:
     assert describe("moon.risen", {"phase": "full"}) == ("moon.risen", "full")
 

@@ -1,0 +1,80 @@
+"""Quarantine: a hook stops a whole session. Its calls and those of its children are refused from then on.
+
+The word holds in this process before anything is written, so a ledger that fails lets nothing pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import structlog
+
+from ghost_addons.refusal import Refusal
+from ghost_core import ids
+from ghost_core.errors import GhostError
+from ghost_hooks.request import Verdict, plain
+from ghost_ledger.canonical import Value
+from ghost_ledger.drafts import Draft
+
+if TYPE_CHECKING:
+    from ghost_addons.action import Action
+    from ghost_addons.services import Services
+    from ghost_addons.session import LiveSession
+
+_NAME_LIMIT = 256
+
+
+def refusal(session: LiveSession) -> Refusal | None:
+    """Return the refusal of every call of a session that is in quarantine, or below one that is."""
+    source = session.quarantined
+    if not source:
+        return None
+    which = "the session" if source == session.sid else f"session {source}, above this one,"
+    return Refusal(
+        403,
+        "session.quarantined",
+        f"{which} is in quarantine: nothing is allowed any more",
+        stage="session",
+        rule="session",
+        hint=f"a human can see why and end it: ghost session show {source}, ghost evaporate",
+    )
+
+
+async def consider(services: Services, action: Action, verdicts: Iterable[Verdict]) -> None:
+    """Put the session in quarantine if a verdict says so: at once here, then durably.
+
+    Raises: UnavailableError where the entry cannot be written; the session is in quarantine all the same,
+    and `settle` writes it later.
+    """
+    verdict = next((each for each in verdicts if each.verdict == "quarantine"), None)
+    session = action.session
+    if verdict is None or session.quarantined:
+        return
+    session.unwritten = _draft(action, verdict)
+    services.sessions.quarantine(session, spare=action.client)
+    structlog.get_logger(__name__).warning(
+        "session.quarantined", sid=session.sid, by=verdict.rule, action_id=action.id
+    )
+    await settle(services, session)
+
+
+async def settle(services: Services, session: LiveSession) -> None:
+    """Write the entry of a quarantine that is not in the ledger yet; raises GhostError if it cannot."""
+    draft, session.unwritten = session.unwritten, None
+    if draft is None:
+        return
+    try:
+        await services.recorder.enter(draft)
+    except GhostError:
+        session.unwritten = draft
+        raise
+
+
+def _draft(action: Action, verdict: Verdict) -> Draft:
+    fields: dict[str, Value] = {
+        "by": f"{verdict.by}:{plain(verdict.rule)}"[:_NAME_LIMIT],
+        "reason": plain(verdict.reason or "no reason was given"),
+        "action": action.id,
+    }
+    return Draft(action.session.sid, "session.quarantined", ids.entry_id(), fields)
