@@ -34,6 +34,7 @@ type CredentialKind = Literal[
     "mtls",
 ]
 type Issuer = Literal["static", "sts", "oauth2", "github_app", "ssh_ca", "postgres"]
+type ReplyStatus = Annotated[str, Field(pattern=r"^(?:2(?:[0-9]{2}|XX)|default)$")]
 type Schema = Annotated[ExpandedPath | dict[str, Any], Field(union_mode="left_to_right")]
 
 
@@ -92,13 +93,19 @@ class LimitSettings(Section):
 
 
 class ActionSettings(Section):
-    """One action of a tool: method and path template, shapes of request and response, limits."""
+    """One action of a tool: method and path template, shapes of request and response, limits.
+
+    `response_schema` is for every reply that succeeds and has no schema of its own status; `empty_body`
+    says whether a request without parameters is judged as an empty object, allowed, or refused.
+    """
 
     method: Text = "POST"
     path: Text = "/**"
     params: Literal["json", "form", "query"] = "json"
     request_schema: Schema | None = None
     response_schema: Schema | None = None
+    response_schemas: dict[ReplyStatus, Schema] = Field(default_factory=dict)
+    empty_body: Literal["judge", "allow", "refuse"] = "judge"
     limits: LimitSettings = LimitSettings()
 
 

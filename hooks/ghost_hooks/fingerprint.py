@@ -123,7 +123,11 @@ def _schema_files(catalogue: Catalogue) -> dict[str, str]:
         source
         for actions in catalogue.actions.values()
         for spec in actions.values()
-        for source in (spec.request_schema, spec.response_schema)
+        for source in (
+            spec.request_schema,
+            spec.response_schema,
+            *spec.response_schemas.values(),
+        )
     )
     return {str(path): _digest(path) for path in sources if isinstance(path, Path)}
 

@@ -29,7 +29,6 @@ _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
 _REWRITES = (b"x-original-url", b"x-rewrite-url")  # IIS, Symfony and others route by them
 _OVERRIDE_FIELD = "_method="
-_NO_CONTENT = frozenset({204, 205})
 _LARGE_BYTES = 64_000
 
 
@@ -161,12 +160,18 @@ def _plain(name: bytes) -> bytes:
 
 def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Verdict]:
     """Judge conditional rules and the request schema; both read the parameters once."""
-    if not rules and grant.request_schema is None:
+    schema = grant.request_schema
+    if request.body == b"":
+        if grant.empty_body == "refuse":
+            raise UnreadableError("body: expected one, found none", code="params.missing")
+        if grant.empty_body == "allow" and not request.target.query:
+            schema = None
+    if not rules and schema is None:
         return []
     params = of_request(request, grant.kind)
     found = [rule.verdict(params.values) for rule in rules]
-    if grant.request_schema is not None:
-        found.append(grant.request_schema.verdict(params.values, typed=params.typed))
+    if schema is not None:
+        found.append(schema.verdict(params.values, typed=params.typed))
     return [verdict for verdict in found if verdict is not None]
 
 
@@ -177,9 +182,8 @@ async def _beside[T](body: bytes | None, work: Callable[[], T]) -> T:
 
 def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:
     """Judge a successful reply by its schema; error replies have a shape of their own."""
-    schema = grant.response_schema
-    succeeded = 200 <= reply.status < 300 and reply.status not in _NO_CONTENT
-    if schema is None or not succeeded or request.method == "HEAD":
+    schema = grant.replies.find(reply.status)
+    if schema is None or request.method == "HEAD":
         return None
     if reply.body is None:
         reason = "the reply streamed past its schema"

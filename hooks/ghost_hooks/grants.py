@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Self
+from pathlib import Path
+from typing import Literal, Self
 
-from ghost_core.settings import ActionSettings
+from ghost_core.errors import ConfigError
+from ghost_core.settings import ActionSettings, ToolSettings
 from ghost_core.settings_tables import LimitSettings
 from ghost_hooks.limits import limited
 from ghost_hooks.params import Kind
 from ghost_hooks.path import folded
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, effective, name_glob
+from ghost_hooks.replies import NO_REPLIES, Replies
 from ghost_hooks.schemas import Schema
 from ghost_hooks.scope import RawPart, Scope
 from ghost_hooks.target import Target
@@ -50,12 +53,14 @@ class Grant:
     ghost_token: bool = False
     limits: LimitSettings | None = None
     request_schema: Schema | None = field(default=None, repr=False)
-    response_schema: Schema | None = field(default=None, repr=False)
+    replies: Replies = field(default=NO_REPLIES, repr=False)
+    empty_body: Literal["judge", "allow", "refuse"] = "judge"
 
     @property
     def reads_body(self) -> bool:
         """Whether the request's body must be known before it may pass."""
-        return self.request_schema is not None or limited(self.limits)
+        judged = self.request_schema is not None or self.empty_body == "refuse"
+        return judged or limited(self.limits)
 
     def reaches(self, host: str) -> bool:
         """Tell whether any scope allows it on the host; the others only show what a request is."""
@@ -204,24 +209,41 @@ def _of_route(route: Route, catalogue: Catalogue, allowances: tuple[Allowance, .
     )
     if route.action is None:
         return grant
+    if not allowances and route.action not in tool.actions:
+        return grant  # nothing can allow it, and a document may have a thousand of them
     spec = catalogue.actions[route.tool][route.action]
-    request, response = _schemas(route.tool, route.action, spec)
+    request, replies = _schemas(route.tool, route.action, spec, _document(tool, route.action))
     return replace(
         grant,
         kind=spec.params,
         limits=spec.limits,
         request_schema=request,
-        response_schema=response,
+        replies=replies,
+        empty_body=spec.empty_body,
     )
 
 
-def _schemas(tool: str, action: str, spec: ActionSettings) -> tuple[Schema | None, Schema | None]:
+def _document(tool: ToolSettings, action: str) -> Path | None:
+    """Return the OpenAPI document that an action comes from."""
+    return None if action in tool.actions else tool.openapi
+
+
+def _schemas(
+    tool: str, action: str, spec: ActionSettings, document: Path | None = None
+) -> tuple[Schema | None, Replies]:
+    """Load the schemas of an action; an error names the document, if there is one."""
     name = f"tools.{tool}.actions.{action}"
-    request, response = spec.request_schema, spec.response_schema
-    return (
-        None if request is None else Schema.load(f"{name}.request_schema", request),
-        None if response is None else Schema.load(f"{name}.response_schema", response),
-    )
+    request = spec.request_schema
+    try:
+        return (
+            None if request is None else Schema.load(f"{name}.request_schema", request),
+            Replies.load(name, spec.response_schema, spec.response_schemas),
+        )
+    except ConfigError as error:
+        if document is None:
+            raise
+        why = f"openapi {str(document)!r}: operation {action!r}: {error.message}"
+        raise ConfigError(why, code="tool.openapi") from error
 
 
 def _of_urls(scopes: Sequence[Scope]) -> list[_Placed]:

@@ -13,7 +13,6 @@ from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, asks_otherwise, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
-from ghost_hooks.limits import limited
 from ghost_hooks.pattern import is_method
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule, RuleFolder, from_settings
@@ -201,18 +200,13 @@ def _allowed(
         action=name[1],
         credential=grant.credential,
         needs_body=before or bool(conditional) or grant.reads_body,
-        plain=not (before or conditional or _waits(grant)),
-        needs_reply=after or grant.response_schema is not None,
+        plain=not (before or conditional or grant.reads_body),
+        needs_reply=after or bool(grant.replies),
         ghost_token=grant.ghost_token,
         raw=not grant.tool,
         grant=grant,
         conditional=conditional,
     )
-
-
-def _waits(grant: Grant) -> bool:
-    """Tell whether a schema or limits wait for more than the request line."""
-    return grant.request_schema is not None or (grant.limits is not None and limited(grant.limits))
 
 
 def _standing(decision: Decision) -> Verdict:
