@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, encoding, inject, quarantine, record, stream
+from ghost_addons import authority, encoding, holding, inject, quarantine, record, stream
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
@@ -104,13 +104,17 @@ def _is_websocket(request: http.Request) -> bool:
     return upgrade.lower() == "websocket"
 
 
-def holds_body(action: Action, request: http.Request) -> bool:
+def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
     """Tell whether the body is held before admission; raises Refused where it cannot be."""
     limit = action.governance.settings.proxy.buffer_limit
+    request = flow.request
+    needs_body = _reads_body(action, request)
     try:
-        held = stream.holds_request(request, needs_body=_reads_body(action, request), limit=limit)
+        held = stream.holds_request(request, needs_body=needs_body, limit=limit)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
+    if needs_body:
+        holding.hold_request(flow, limit=limit)
     action.body_mode = "buffered" if held else "streamed"
     return held
 

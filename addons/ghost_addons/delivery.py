@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import quarantine, record, scrub, stream, trail, websocket
+from ghost_addons import holding, quarantine, record, scrub, stream, trail, websocket
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -54,13 +54,28 @@ def open_reply(
         mode=settings.proxy.scrub,
         limit=settings.proxy.buffer_limit,
     )
+    limit = settings.proxy.buffer_limit
+
+    def begin() -> None:
+        _begin_stream(action, flow, response, on_error=on_error)
+
     if stream.holds_reply(
-        action.request.method,
-        response,
-        needs_reply=needs_reply(action),
-        limit=settings.proxy.buffer_limit,
+        action.request.method, response, needs_reply=needs_reply(action), limit=limit
     ):
-        return
+        if stream.declared_length(response) is None:
+            holding.hold_reply(flow, holding.Spill(limit, begin))
+    else:
+        begin()
+
+
+def _begin_stream(
+    action: Action,
+    flow: http.HTTPFlow,
+    response: http.Response,
+    *,
+    on_error: Callable[[Exception], None],
+) -> None:
+    """Relay the reply from here on as it comes."""
     stream.unframe(flow.request, response)
     scrub.commit_head(action, response)
     action.streamed_reply = True

@@ -18,7 +18,7 @@ from mitmproxy import connection, http, tcp, udp
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
 
-from ghost_addons import admission, delivery, stream, trail, tunnels, websocket
+from ghost_addons import admission, delivery, holding, stream, trail, tunnels, websocket
 from ghost_addons.action import Action
 from ghost_addons.connection import Peer, Tunnel
 from ghost_addons.record import Attempt
@@ -118,7 +118,7 @@ class Guard:
         action = admission.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
         flow.metadata[CLOSES] = _asks_to_close(flow.request)
-        if not admission.holds_body(action, flow.request):
+        if not admission.holds_body(action, flow):
             await self._admit(flow, action, body=None)
             flow.request.stream = stream.hashing(action)
 
@@ -132,7 +132,9 @@ class Guard:
                 raise RuntimeError("a request without a judgement")
             return
         if action.body_mode != "streamed":
-            await self._admit(flow, action, body=flow.request.raw_content or b"")
+            body = flow.request.raw_content or b""
+            holding.frame(flow.request, len(body))
+            await self._admit(flow, action, body=body)
 
     async def _admit(self, flow: http.HTTPFlow, action: Action, *, body: bytes | None) -> None:
         await admission.admit(self.services, action, flow.request, body=body)
@@ -173,6 +175,9 @@ class Guard:
     @guarded
     async def error(self, flow: http.HTTPFlow) -> None:
         """Enter what became of a call that ended without a complete answer."""
+        judged = flow.metadata.get(ACTION)
+        if holding.gave_up(flow) and isinstance(judged, Action):
+            raise Refused(_TOO_LONG, admission.attempt_of(judged))
         action = self._admitted(flow)
         if action is not None:
             self._over(flow, action)
@@ -319,6 +324,15 @@ _MALFORMED = Refusal(
     message="the request is malformed or ambiguous",
     stage="authority",
     rule="grammar",
+)
+
+
+_TOO_LONG = Refusal(
+    status=413,
+    code="body.too_large",
+    message="the body is longer than may be held for the gates that read it",
+    stage="limit",
+    rule="limit",
 )
 
 

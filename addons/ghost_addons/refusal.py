@@ -66,7 +66,6 @@ _STATUS = {
     "target.mismatch": 421,
     "target.unresolved": 502,
     "body.too_large": 413,
-    "body.length": 411,
     "body.coding": 502,
     "body.malformed": 502,
     "body.truncated": 502,

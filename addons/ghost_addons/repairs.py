@@ -27,11 +27,8 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
-from ghost_addons import frames, heads
+from ghost_addons import frames, heads, holding
 from ghost_core.errors import FailedError
-
-UNKNOWN_BYTES = 1_000_000
-"""How long a held body may be whose length its head does not say."""
 
 type Commands = Iterator[commands.Command]
 type Step = Callable[..., Commands]
@@ -67,8 +64,7 @@ def dropping(consume: Step) -> Step:
 
 
 def _exceeds(stream: HttpStream, event: RequestData) -> bool:
-    held = len(stream.request_body_buf) + len(event.data)
-    return "content-length" not in stream.flow.request.headers and held > UNKNOWN_BYTES
+    return holding.exceeds(stream.flow, len(stream.request_body_buf) + len(event.data))
 
 
 def _refuse_body(stream: HttpStream) -> Commands:
@@ -77,6 +73,7 @@ def _refuse_body(stream: HttpStream) -> Commands:
     stream.request_body_buf.clear()
     stream.client_state = stream.state_errored
     stream.flow.error = Error(reason)
+    holding.give_up(stream.flow)
     yield HttpErrorHook(stream.flow)
     error = ResponseProtocolError(stream.stream_id, reason, ErrorCode.REQUEST_TOO_LARGE)
     yield SendHttp(error, stream.context.client)
@@ -108,6 +105,7 @@ def install() -> None:
     """Put our parts in the place of the engine's, once."""
     heads.install()
     frames.install()
+    holding.install()
     consume = getattr(HttpStream, "state_consume_request_body", None)
     if not callable(consume) or not hasattr(_http1, "ChunkedReader"):
         raise FailedError("the engine has no body reader any more", code="proxy.engine")

@@ -39,8 +39,8 @@ def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> boo
     """Tell whether the request body is held; what is not held streams.
 
     A body that a rule must see is held up to `limit` bytes; without such a rule small ones of known length
-    are held so that the intent can commit to them. Raises DeniedError: 413 beyond the limit, 411 where a
-    rule must see a body of unknown length, since the engine holds such bodies without bound.
+    are held so that the intent can commit to them. Raises DeniedError `body.too_large` beyond the limit;
+    where the head does not say how long the body is, that shows later (`holding`).
     """
     length = declared_length(request)
     if length is None:
@@ -56,22 +56,23 @@ def _holds_unknown_length(request: http.Request, *, needs_body: bool) -> bool:
         request.http_version.startswith("HTTP/1") or not is_mutation(request.method)
     ):
         return True  # there is no body
-    if needs_body:
-        raise DeniedError("a rule must see this body: send Content-Length", code="body.length")
-    return False
+    return needs_body
 
 
 def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limit: int) -> bool:
-    """Tell whether the reply is held until its outcome is durable; the rest is relayed as it comes."""
+    """Tell whether the reply is held until its outcome is durable; the rest is relayed as it comes.
+
+    One of unknown length is held for a gate that must see it, unless it is a live stream.
+    """
     if method == "HEAD" or response.status_code in (204, 304) or response.status_code < 200:
         return True
     length = declared_length(response)
+    live = response.headers.get("content-type", "").lower().startswith(_LIVE_TYPES)
+    if length is None:
+        return needs_reply and not live
     if needs_reply:
-        return length is not None and length <= limit
-    kind = response.headers.get("content-type", "").lower()
-    if kind.startswith(_LIVE_TYPES) or length is None:
-        return False
-    return length <= HELD_REPLY_BYTES
+        return length <= limit
+    return not live and length <= HELD_REPLY_BYTES
 
 
 def hashing(action: Action) -> Callable[[bytes], bytes]:

@@ -28,7 +28,7 @@ from ghost_hooks.request import Verdict
         (DeniedError("x", code="target.address"), 403, "address"),
         (DeniedError("x", code="target.unresolved"), 502, "address"),
         (DeniedError("x", code="body.too_large"), 413, "limit"),
-        (DeniedError("x", code="body.length"), 411, "limit"),
+        (DeniedError("x", code="params.encoding"), 415, "schema"),
         (FailedError("x", code="body.coding"), 502, "limit"),
         (LimitError("x", code="body.expands"), 502, "limit"),
         (UnavailableError("x", code="database.locked"), 503, "ledger"),

@@ -8,7 +8,7 @@ import pytest
 from h2.events import Event, TrailersReceived
 from mitmproxy.proxy.layers.http import Http1Client, HttpStream
 
-from ghost_addons import heads, joined, repairs
+from ghost_addons import heads, holding, joined, repairs
 from ghost_core.errors import FailedError
 from support.agent import secure_connect
 from support.agent2 import Http2Client
@@ -173,7 +173,7 @@ def test_a_body_of_unknown_length_is_no_further_request_to_an_older_upstream(
 def test_a_body_that_a_read_does_not_announce_is_held_up_to_a_limit(
     tmp_path: Path, certs: Certs, monkeypatch: pytest.MonkeyPatch, method: str
 ) -> None:
-    monkeypatch.setattr(repairs, "UNKNOWN_BYTES", 8_000)
+    monkeypatch.setattr(holding, "UNKNOWN_BYTES", 8_000)
     with Upstream(certs) as up, live_proxy(tmp_path, certs, up) as live:
         session = live.spawn("demo_api")
         with secure_connect(
@@ -182,6 +182,8 @@ def test_a_body_that_a_read_does_not_announce_is_held_up_to_a_limit(
             client = Http2Client(tunnel)
             assert client.request(method, "/echo", up.authority, body=bytes(8_001)).status == 413
             assert client.request(method, "/echo", up.authority, body=bytes(8_000)).status == 200
+        denied = live.entries(session)[1]
+        assert (denied.type, denied.fields["code"]) == ("action.denied", 413)
     assert len(up.requests) == 1
 
 
