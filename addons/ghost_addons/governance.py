@@ -15,17 +15,28 @@ from ghost_core.errors import ConfigError
 from ghost_core.settings import Settings
 from ghost_credentials.binding import Credentials
 from ghost_hooks.policy import Policy
+from ghost_hooks.tools import sources
 
 type Stamp = tuple[tuple[int, int, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Governance:
-    """What one session is judged by: its policy, and the credentials that may be injected."""
+    """What one session is judged by: its policy, and the credentials that may be injected.
+
+    `stamp` is that of the files beside the settings, which the policy was read from.
+    """
 
     settings: Settings
     credentials: Credentials
     policy: Policy
+    sources: tuple[str, ...] = ()
+    stamp: Stamp = ()
+
+    @property
+    def fresh(self) -> bool:
+        """Tell whether those files are as they were."""
+        return not self.sources or self.stamp == stamp_of(self.sources)
 
 
 @dataclass(slots=True)
@@ -40,7 +51,7 @@ class Governor:
 
     def settings(self) -> Settings:
         """Return the settings as the files say now; raises ConfigError if they are broken."""
-        stamp = tuple(_stamp_of(file) for file in self.files)
+        stamp = stamp_of(self.files)
         if self._settings is None or stamp != self._stamp:
             self._settings = None
             self._cached.clear()
@@ -63,13 +74,9 @@ class Governor:
         """Return the governance for a session that holds these scopes."""
         settings = self.settings()
         found = self._cached.get(scopes)
-        if found is None:
-            found = Governance(
-                settings=settings,
-                credentials=Credentials.from_settings(settings),
-                policy=Policy(settings, scopes),
-            )
-            self._cached[scopes] = found
+        if found is None or not found.fresh:
+            self._cached.pop(scopes, None)
+            found = self._cached[scopes] = _governance(settings, scopes)
         return found
 
     def keeping(self) -> Keeping:
@@ -79,6 +86,23 @@ class Governor:
         except ConfigError:
             return Keeping("none", 0)
         return Keeping(ledger.payloads, ledger.payload_limit)
+
+
+def _governance(settings: Settings, scopes: tuple[str, ...]) -> Governance:
+    """Read the policy; the stamp is from before, so that a change meanwhile shows at the next look."""
+    files = tuple(map(str, sources(settings)))
+    return Governance(
+        sources=files,
+        stamp=stamp_of(files),
+        settings=settings,
+        credentials=Credentials.from_settings(settings),
+        policy=Policy(settings, scopes),
+    )
+
+
+def stamp_of(files: Sequence[str]) -> Stamp:
+    """Return what changes with any of the files."""
+    return tuple(_stamp_of(file) for file in files)
 
 
 def _stamp_of(file: str) -> tuple[int, int, int]:

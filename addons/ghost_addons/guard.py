@@ -27,7 +27,7 @@ from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
 from ghost_core import ids
-from ghost_core.errors import GhostError
+from ghost_core.errors import ConfigError, GhostError
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
@@ -53,6 +53,9 @@ def guarded(handler: Handler) -> Handler:
                 error=type(error).__name__,
                 code=getattr(error, "code", ""),
                 place=_place(error),
+                why=error.message
+                if isinstance(error, ConfigError)
+                else "",  # names files, no values
             )
             await self.refuse(flow, _failure_of(error), None)
 

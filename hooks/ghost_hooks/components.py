@@ -68,7 +68,7 @@ class Components:
                 target = self._at(_SCHEMAS + _escaped(name))
                 found[name] = self._draft(target, side)
                 waiting += _references(target)
-        return {"allOf": [self._draft(node, side)], "components": {"schemas": found}}
+        return {"allOf": [self._draft(node, side)], "$defs": found}
 
     def _at(self, reference: str) -> object:
         if not reference.startswith("#/"):
@@ -94,6 +94,8 @@ class Components:
         return made
 
     def _part(self, key: object, value: object, side: Side) -> object:
+        if key == "$ref" and isinstance(value, str):
+            return value.replace(_SCHEMAS, "#/$defs/", 1)  # where a schema keeps its own parts
         if key in _BY_NAME and isinstance(value, dict):
             return {str(name): self._draft(each, side) for name, each in value.items()}
         return value if key in _DATA else self._draft(value, side)

@@ -12,7 +12,7 @@ from pathlib import Path
 from ghost_core.settings import Settings
 from ghost_hooks.folder import Stamp, counts, settled, stamp
 from ghost_hooks.rules import is_rule_file
-from ghost_hooks.tools import Catalogue
+from ghost_hooks.tools import Catalogue, sources
 
 RULES = "rules"
 _UNREADABLE = "unreadable"
@@ -105,7 +105,7 @@ def _fixed(settings: Settings, catalogue: Catalogue, scopes: Sequence[str]) -> d
             name: {key: spec.model_dump(mode="json") for key, spec in actions.items()}
             for name, actions in catalogue.actions.items()
         },
-        "schemas": _schema_files(catalogue),
+        "schemas": {str(path): _digest(path) for path in sources(settings)},
         "credentials": {
             name: {"kind": each.kind, "hosts": list(each.hosts)}
             for name, each in settings.credentials.items()
@@ -116,20 +116,6 @@ def _fixed(settings: Settings, catalogue: Catalogue, scopes: Sequence[str]) -> d
             "allow_private": list(settings.proxy.allow_private),
         },
     }
-
-
-def _schema_files(catalogue: Catalogue) -> dict[str, str]:
-    sources = (
-        source
-        for actions in catalogue.actions.values()
-        for spec in actions.values()
-        for source in (
-            spec.request_schema,
-            spec.response_schema,
-            *spec.response_schemas.values(),
-        )
-    )
-    return {str(path): _digest(path) for path in sources if isinstance(path, Path)}
 
 
 def _canonical(found: Mapping[str, object]) -> bytes:

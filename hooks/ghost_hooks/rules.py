@@ -1,4 +1,7 @@
-"""Rules: what is refused whatever the scopes say; a rule that asks for approval refuses as well."""
+"""Rules: what is refused whatever the scopes say; a rule that asks for approval refuses as well.
+
+An assertion is a rule the other way round: what it is about must satisfy its condition.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -27,7 +30,7 @@ _NO_APPROVALS = "needs an approval, and approvals are not available: refused"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, compiled; `approve` marks one that asks for an approval."""
+    """One rule, compiled; `approve` marks one that asks for an approval, `asserts` an assertion."""
 
     name: str
     host: HostPattern
@@ -37,6 +40,7 @@ class Rule:
     action: re.Pattern[str] | None
     condition: Condition | None
     approve: bool
+    asserts: bool = False
 
     @classmethod
     def from_settings(cls, name: str, settings: RuleSettings) -> Self:
@@ -72,13 +76,15 @@ class Rule:
         )
 
     def verdict(self, values: Json = None) -> Verdict | None:
-        """Return the refusal of a call that matched, or None if the condition does not hold."""
+        """Return the refusal of a call that matched, or None if the condition says nothing against it."""
         if self.condition is not None:
             try:
-                if not self.condition.holds(values):
+                if self.condition.holds(values) is self.asserts:
                     return None
             except UndecidableError:
                 return self.refusal("its condition cannot be decided for what was sent")
+            if self.asserts:
+                return self.refusal(f"does not hold: {self.condition.text}")
         return self.refusal()
 
     def refusal(self, reason: str = "") -> Verdict:
@@ -99,11 +105,24 @@ def read_rules(name: str, data: bytes) -> tuple[Rule, ...]:
         found = yaml.safe_load(data) or [] if len(data) <= FILE_LIMIT else None
         if not isinstance(found, list):
             raise _broken(name, "expected a list of rules of at most 1 MiB")
-        settings = [RuleSettings.model_validate(each) for each in found]
+        return tuple(_rule(f"{name}.{index}", each) for index, each in enumerate(found))
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         # pydantic's error is a ValueError; its text would repeat values.
-        raise _broken(name, "is no list of deny and approve rules") from error
-    return tuple(Rule.from_settings(f"{name}.{index}", each) for index, each in enumerate(settings))
+        raise _broken(name, "is no list of deny, approve and assert rules") from error
+
+
+def _rule(name: str, item: object) -> Rule:
+    """Compile one rule of a file; raises ConfigError, or ValueError for another form.
+
+    `assert` takes a condition, or what the rule is about with its condition as `when`.
+    """
+    if not isinstance(item, dict) or item.keys() != {"assert"}:
+        return Rule.from_settings(name, RuleSettings.model_validate(item))
+    said = item["assert"]
+    match = RuleMatch.model_validate({"when": said} if isinstance(said, str) else said)
+    if not match.when:
+        raise ConfigError(f"{name}: an assertion needs a condition", code="rule.malformed")
+    return replace(Rule.from_settings(name, RuleSettings(deny=match)), asserts=True)
 
 
 def _broken(name: str, why: str) -> ConfigError:

@@ -20,6 +20,7 @@ from ghost_hooks.rules import read_rules
 from ghost_hooks.schemas import Schema
 
 _LABEL_LIMIT = 20
+_BAD_REPLY = 502
 _PAST = {"deny": "denied", "quarantine": "quarantined"}
 
 
@@ -43,9 +44,8 @@ class HookRunner:
         try:
             verdict = await self._judged(hook, content, document)
         except UnreadableError as error:
-            verdict = Verdict.no(
-                "hook", hook.name, error.message, code=error.code, status=error.status
-            )
+            status = _BAD_REPLY if "response" in document else error.status
+            verdict = Verdict.no("hook", hook.name, error.message, code=error.code, status=status)
         except Exception as error:  # noqa: BLE001  # a gate that fails refuses
             verdict = _failed(hook, _told(error), code="hook.failed")
         return replace(verdict, hash=content.hash)
@@ -55,9 +55,9 @@ class HookRunner:
     ) -> Verdict:
         match hook.path.suffix:
             case ".json":
-                return _by_schema(hook, content, document)
+                return await asyncio.to_thread(_by_schema, hook, content, document)
             case ".yaml" | ".yml":
-                return _by_rules(hook, content, document)
+                return await asyncio.to_thread(_by_rules, hook, content, document)
             case ".py":
                 argv = [sys.executable, "-I", "-m", "ghost_hooks.validator"]
                 return await self._by_program(
@@ -75,7 +75,7 @@ class HookRunner:
     async def _by_program(
         self, hook: Hook, content: Content, argv: list[str], document: Mapping[str, object]
     ) -> Verdict:
-        data = json.dumps(document, ensure_ascii=False).encode()
+        data = await asyncio.to_thread(_written, document)
         finished = await run(
             argv, stdin=data, folder=hook.root, timeout_seconds=self.timeout_seconds
         )
@@ -85,6 +85,10 @@ class HookRunner:
         if not _unchanged(hook, content):
             verdict = _failed(hook, "changed while it ran", code="hook.changed")
         return replace(verdict, exit=finished.exit, ms=finished.ms)
+
+
+def _written(document: Mapping[str, object]) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 def _unchanged(hook: Hook, content: Content) -> bool:
@@ -159,7 +163,11 @@ def _by_rules(hook: Hook, content: Content, document: Mapping[str, object]) -> V
 
 
 def _values(document: Mapping[str, object]) -> Json:
-    return response_of(document) if "response" in document else params_of(document).values
+    if "response" not in document:
+        return params_of(document).values
+    reply = response_of(document)
+    named = reply if isinstance(reply, Mapping) else {}
+    return {"response": reply, **named}  # `response.id` and `id` are the same field
 
 
 def _failed(hook: Hook, reason: str, *, code: str) -> Verdict:

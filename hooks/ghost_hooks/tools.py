@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
 from urllib.parse import quote
 
@@ -151,6 +152,20 @@ class Catalogue:
             code="tool.unknown",
             hint=hint or f"see tools.{tool}.actions: ghost config show",
         )
+
+
+def sources(settings: Settings) -> tuple[Path, ...]:
+    """Return the files beside the settings that hold tools: OpenAPI documents and schemas."""
+    found = [tool.openapi for tool in settings.tools.values()]
+    for tool in settings.tools.values():
+        for spec in tool.actions.values():
+            schemas = (
+                spec.request_schema,
+                spec.response_schema,
+                *spec.response_schemas.values(),
+            )
+            found += [each for each in schemas if isinstance(each, Path)]
+    return tuple(dict.fromkeys(path for path in found if path is not None))
 
 
 def _routes(

@@ -65,6 +65,22 @@ def test_a_broken_file_gives_no_rules_until_it_is_mended(config: Path, governor:
     assert governor.keeping().policy == "headers"
 
 
+def test_a_change_of_a_document_beside_it_holds_too(
+    config: Path, governor: Governor, tmp_path: Path
+) -> None:
+    document = tmp_path / "api.yaml"
+    document.write_text("paths: {/a: {get: {operationId: a}}}")
+    config.write_text(f"[tools.t]\nbase_url = 'https://t.test'\nopenapi = '{document}'\n")
+    before = governor.in_force(("t",))
+    assert governor.in_force(("t",)) is before
+    document.write_text("paths: {/a: {get: {operationId: other}}}")
+    assert list(governor.in_force(("t",)).policy.catalogue.actions["t"]) == ["other"]
+    document.unlink()
+    for _ in range(2):
+        with pytest.raises(ConfigError):
+            governor.in_force(("t",))
+
+
 def test_other_scopes_have_rules_of_their_own(governor: Governor) -> None:
     one, other = governor.in_force(SCOPES), governor.in_force(("PUT https://api.test/**",))
     assert one.policy.hash != other.policy.hash

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ghost_core.errors import ConfigError
 from ghost_hooks.components import Components, Side, UnresolvedError
 from ghost_hooks.params import Json
 from ghost_hooks.schemas import Schema
@@ -44,9 +45,15 @@ def test_a_schema_comes_with_all_that_it_refers_to_and_no_more() -> None:
     reference = {"$ref": "#/components/schemas/Pet"}
     whole = Components({"components": parts}).schema(reference, Side.REQUEST)
     assert whole is not None
-    assert sorted(whole["components"]["schemas"]) == ["Owner", "Pet"]  # type: ignore[index]
+    assert sorted(whole["$defs"]) == ["Owner", "Pet"]  # type: ignore[call-overload]
     assert allows(reference, {"owner": {"id": 1, "pet": {}}}, components=parts)
     assert not allows(reference, {"owner": {"pet": {}}}, components=parts)
+
+
+def test_a_part_that_is_no_schema_is_found_when_it_is_read() -> None:
+    parts = schemas(Pet={"properties": {"id": {"type": 5}}})
+    with pytest.raises(ConfigError):
+        allows({"$ref": "#/components/schemas/Pet"}, {}, components=parts)
 
 
 def test_a_reference_may_lead_into_a_schema() -> None:

@@ -69,6 +69,17 @@ def test_a_condition_decides_and_an_undecided_one_refuses() -> None:
     assert "lots" not in undecided.reason
 
 
+def test_an_assertion_refuses_what_does_not_satisfy_it() -> None:
+    (rule,) = read_rules("a.yaml", b"- assert: {tool: stripe_*, when: amount <= 5}\n")
+    assert rule.verdict({"amount": 5}) is None
+    for values in ({"amount": 6}, {}, {"amount": "lots"}):
+        verdict = rule.verdict(values)
+        assert verdict is not None
+        assert verdict.code == "rule.denied"
+    assert rule.match("POST", Target.parse("https://a.example/"), "stripe_x", "create")
+    assert not rule.match("POST", Target.parse("https://a.example/"), "aws", "create")
+
+
 @pytest.mark.parametrize(
     "match", [{"host": "a..b"}, {"path": "x"}, {"when": "eval()"}, {"method": "G T"}]
 )
@@ -84,6 +95,10 @@ def test_a_broken_rule_is_a_configuration_error(match: dict[str, str]) -> None:
     [
         b"deny: {host: a}",
         b"- deny: {hots: a.example}",
+        b"- assert: {tool: a}",
+        b"- assert: amount",
+        b"- assert: [a]",
+        b"- {assert: a must exist, deny: {host: a}}",
         b"- nothing",
         b"- [",
         b"\xff\xff",

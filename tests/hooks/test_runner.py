@@ -209,6 +209,31 @@ def test_a_rule_file_judges_parameters_and_replies(tmp_path: Path) -> None:
     assert _run(_script(tmp_path, "- deny: {host: a.example}\n", "b_pre.yml")).code == "rule.denied"
 
 
+@pytest.mark.parametrize("place", ["id", "response.id"])
+def test_an_assertion_about_a_reply_must_hold(tmp_path: Path, place: str) -> None:
+    path = _script(tmp_path, f"- assert: {place} must exist\n", "_post.yaml", mode=0o600)
+    assert _run(path, _document(Reply(200, _JSON, b'{"id":1}'))).allow
+    refused = _run(path, _document(Reply(200, _JSON, b'{"no":1}')))
+    assert (refused.code, refused.reason) == ("rule.denied", f"does not hold: {place} must exist")
+
+
+def test_an_assertion_reads_a_reply_that_is_a_list(tmp_path: Path) -> None:
+    path = _script(tmp_path, "- assert: response[0].id == 1\n", "_post.yaml", mode=0o600)
+    assert _run(path, _document(Reply(200, _JSON, b'[{"id":1}]'))).allow
+    assert not _run(path, _document(Reply(200, _JSON, b"[]"))).allow
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("_post.json", "{}"), ("_post.yaml", "- assert: a == 1")]
+)
+def test_a_reply_that_cannot_be_read_is_the_upstream_s_fault(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = _script(tmp_path, text, name, mode=0o600)
+    for reply in (Reply(200, _JSON, b"{"), Reply(200, (), b"text"), Reply(200, _JSON)):
+        assert _run(path, _document(reply)).status == 502
+
+
 def test_hooks_are_found_by_the_runner(tmp_path: Path) -> None:
     _script(tmp_path, "#!/bin/sh\n", "stripe_pre.sh")
     runner = HookRunner(tmp_path, 1)
