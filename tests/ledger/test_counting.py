@@ -13,7 +13,7 @@ from ghost_core.errors import IntegrityError
 from ghost_ledger.canonical import Value
 from ghost_ledger.counting import Counted
 from ghost_ledger.reader import Ledger
-from support.ledger import Owned, intent, open_recorder, spawned
+from support.ledger import Owned, intent, open_recorder, script, spawned
 
 
 def _entered(owned: Owned, action: str, more: Mapping[str, Value]) -> None:
@@ -50,3 +50,16 @@ def test_an_amount_that_would_not_add_up_exactly_cannot_be_entered(
         owned = spawned(recorder)
         with pytest.raises(IntegrityError):
             _entered(owned, "pay", {"counted": {"bytes": 0, "sum": sum_}})
+
+
+def test_an_entry_that_cannot_be_read_is_not_passed_over(tmp_path: Path) -> None:
+    with open_recorder(tmp_path) as recorder:
+        owned = spawned(recorder)
+        _entered(owned, "pay", {})
+        script(
+            tmp_path,
+            "DROP TRIGGER entries_update;"
+            " UPDATE entries SET body = CAST('{' AS BLOB) WHERE type = 'action.intent'",
+        )
+        with pytest.raises(IntegrityError):
+            Ledger(recorder.engine).counted(owned.sid)
