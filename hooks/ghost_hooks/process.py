@@ -13,19 +13,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from ghost_hooks.leash import NAME, Leash
+
 OUTPUT_LIMIT = 64 * 1024
 _CHUNK = 16 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """How it ended: exit status (128 + n for signal n), output so far, milliseconds."""
+    """How it ended: exit status (128 + n for signal n), output so far, milliseconds.
+
+    `escaped` says that a process of it is left that could not be found.
+    """
 
     exit: int
     output: bytes
     timed_out: bool
     overflowed: bool
     ms: int
+    escaped: bool = False
 
 
 class _Output:
@@ -60,7 +66,7 @@ class _Output:
 async def run(
     argv: Sequence[str], *, stdin: bytes, folder: Path, timeout_seconds: float
 ) -> Finished:
-    """Run the program in the folder, without a shell, and kill its whole group at the end.
+    """Run the program in the folder, without a shell, and kill all that it started at the end.
 
     Input comes from an unlinked file, so that a program that does not read it blocks nobody.
     Raises: OSError if it cannot be started.
@@ -68,18 +74,21 @@ async def run(
     started = time.monotonic_ns()
     read_end, write_end = os.pipe()
     output = _Output(read_end)
+    leash = Leash()
     try:
-        with tempfile.TemporaryFile() as document:
-            document.write(stdin)
-            document.seek(0)
-            try:
-                process = await _start(argv, document, write_end, folder)
-            finally:
-                os.close(write_end)
+        try:
+            with tempfile.TemporaryFile() as document:
+                document.write(stdin)
+                document.seek(0)
+                process = await _start(argv, document, write_end, folder, leash)
+        finally:
+            os.close(write_end)
+            leash.let_go()
         timed_out = await _watch(process, output, read_end, timeout_seconds)
         output.drain()
     finally:
         os.close(read_end)
+        escaped = await leash.pull()
     status = process.returncode or 0
     return Finished(
         exit=128 - status if status < 0 else status,
@@ -87,21 +96,22 @@ async def run(
         timed_out=timed_out,
         overflowed=len(output.data) > OUTPUT_LIMIT,
         ms=(time.monotonic_ns() - started) // 1_000_000,
+        escaped=escaped,
     )
 
 
-def environment() -> dict[str, str]:
+def environment(mark: str = "1") -> dict[str, str]:
     """Return all that a hook learns of ours: no variable of the caller is passed on."""
     return {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOME": str(Path.home()),
         "LANG": "C.UTF-8",
-        "GHOST_HOOK": "1",
+        NAME: mark,
     }
 
 
 async def _start(
-    argv: Sequence[str], document: IO[bytes], write_end: int, folder: Path
+    argv: Sequence[str], document: IO[bytes], write_end: int, folder: Path, leash: Leash
 ) -> asyncio.subprocess.Process:
     return await asyncio.create_subprocess_exec(
         *argv,
@@ -109,7 +119,8 @@ async def _start(
         stdout=write_end,
         stderr=asyncio.subprocess.DEVNULL,
         cwd=folder,
-        env=environment(),
+        env=environment(leash.mark),
+        pass_fds=(leash.write_end,),
         start_new_session=True,
     )
 

@@ -103,6 +103,8 @@ def _read(hook: Hook, finished: Finished) -> Verdict:
     """Read exit status and output; the output can only make the verdict worse."""
     if finished.timed_out:
         return _failed(hook, "took too long and was killed", code="hook.timeout")
+    if finished.escaped:
+        return _failed(hook, "left a process behind", code="hook.escaped")
     if finished.overflowed:
         return _failed(hook, "wrote more than 64 KiB and was killed", code="hook.output")
     said = _said(finished.output)

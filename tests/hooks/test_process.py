@@ -60,6 +60,22 @@ def test_children_left_behind_are_killed_and_do_not_hold_us(tmp_path: Path) -> N
     assert _gone(int(finished.output))
 
 
+def test_a_child_that_left_the_group_is_killed_too(tmp_path: Path) -> None:
+    source = (
+        "import os, time\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    os.setsid()\n"
+        "    open('child', 'w').write(str(os.getpid()))\n"
+        "    os.rename('child', 'ready')\n"
+        "    time.sleep(60)\n"
+        "while not os.path.exists('ready'): time.sleep(0.01)\n"
+    )
+    finished = _python(tmp_path, source)
+    assert (finished.exit, finished.escaped) == (0, False)
+    assert _gone(int((tmp_path / "ready").read_text()))
+
+
 def test_a_flood_is_cut_at_the_limit_and_killed(tmp_path: Path) -> None:
     finished = _python(tmp_path, "while True: print('x' * 4096)")
     assert finished.overflowed

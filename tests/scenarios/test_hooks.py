@@ -109,6 +109,7 @@ def test_a_hook_that_misbehaves_is_killed_with_its_group_and_refuses(
     [
         "for _ in range(100): os.write(2, b'x' * 65536)\n",
         FORKS + WAITS,
+        FORKS.replace("    open", "    os.setsid()\n    open") + WAITS,
         "os.close(1)\nos.close(2)\n",
     ],
 )
