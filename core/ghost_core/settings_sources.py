@@ -137,8 +137,11 @@ def _anchored(values: Tree, folder: Path) -> Tree:
     for tool in _names(values, ("tools",)):
         _anchor(values, ("tools", tool, "openapi"), folder)
         for action in _names(values, ("tools", tool, "actions")):
+            of_action = ("tools", tool, "actions", action)
             for schema in ("request_schema", "response_schema"):
-                _anchor(values, ("tools", tool, "actions", action, schema), folder)
+                _anchor(values, (*of_action, schema), folder)
+            for status in _names(values, (*of_action, "response_schemas")):
+                _anchor(values, (*of_action, "response_schemas", status), folder)
     return values
 
 

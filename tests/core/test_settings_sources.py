@@ -89,7 +89,8 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
         house.root,
         '[proxy]\nupstream_ca = "ca.pem"\n[hooks]\ndir = "/abs"\n'
         '[tools.t]\nopenapi = "t.yaml"\n'
-        '[tools.t.actions.a]\nrequest_schema = "~/s.json"\nresponse_schema = "s.json"',
+        '[tools.t.actions.a]\nrequest_schema = "~/s.json"\nresponse_schema = "s.json"\n'
+        '[tools.t.actions.a.response_schemas]\n201 = "created.json"',
     )
     found = gather(house, Path("/"))
     action = ("tools", "t", "actions", "a")
@@ -98,6 +99,8 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
     assert found.find(("tools", "t", "openapi"))[0] == str(house.root / "t.yaml")
     assert found.find((*action, "request_schema"))[0] == "~/s.json"
     assert found.find((*action, "response_schema"))[0] == str(house.root / "s.json")
+    created = found.find((*action, "response_schemas", "201"))[0]
+    assert created == str(house.root / "created.json")
 
 
 def test_a_variable_holds_json_for_lists_and_tables(
