@@ -98,6 +98,8 @@ class Guard:
 
     def server_connect(self, data: server_hooks.ServerConnectionHookData) -> None:
         """Let the engine dial only what was judged, and only while an admitted call needs it."""
+        if data.server.error is not None:
+            return  # the engine has found that it would call itself
         data.server.error = "ghost: no admitted call for this address"  # stands if we fail
         if self._may_dial(data.client.id, data.server):
             data.server.error = None

@@ -104,6 +104,7 @@ class Proxy:
         """Listen; returns the port. Raises UnavailableError `port.busy`."""
         listening = await self.engine.start(master.addresses(host), port)
         self.port = listening.port
+        self.services.doors.update((address, self.port) for address in listening.hosts)
         self.services.sessions.on_admit = self._welcome
         self.services.sessions.on_quarantine = self._cut
         self._watch = asyncio.ensure_future(self._watch_lifetimes())

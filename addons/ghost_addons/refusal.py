@@ -113,4 +113,4 @@ def _status_of(error: GhostError) -> int:
 
 
 _INTERNAL = "the proxy cannot serve this call; the operator's log says why"
-_ADDRESS = frozenset({"target.address", "target.unresolved"})
+_ADDRESS = frozenset({"target.address", "target.own", "target.unresolved"})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ghost_addons.governance import Governor
 from ghost_addons.hidden import Secrets
@@ -26,3 +26,5 @@ class Services:
     governor: Governor
     secrets: Secrets
     refusals: Refusals
+    doors: set[tuple[str, int]] = field(default_factory=set)
+    """Addresses and port on which the engine listens, filled at its start."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from collections.abc import Sequence
 
 from mitmproxy import http
@@ -106,9 +107,19 @@ async def _pin(services: Services, tunnel: Tunnel) -> None:
             tunnel.refusal = refusal_of(verdict)
             return
         allowed = governance.settings.proxy.allow_private
-        tunnel.address = await resolve(tunnel.host, tunnel.port, allow_private=allowed)
+        address = await resolve(tunnel.host, tunnel.port, allow_private=allowed)
+        _refuse_own(services, address, tunnel.port)
+        tunnel.address = address
     except GhostError as error:
         tunnel.refusal = refusal_of(error)
+
+
+def _refuse_own(services: Services, address: str, port: int) -> None:
+    """Refuse a way that leads back to this proxy, which would serve itself as a client of its own user."""
+    ports = {door for _, door in services.doors}
+    loops = (address, port) in services.doors or ipaddress.ip_address(address).is_loopback
+    if port in ports and loops:
+        raise DeniedError(f"port {port} of this machine is the proxy itself", code="target.own")
 
 
 def _attempt(

@@ -285,15 +285,22 @@ def test_a_streamed_answer_whose_outcome_cannot_be_entered_breaks_off(
             list(tunnel.chunks(tunnel.head()))
 
 
-def dial(guard: Guard, client: connection.Client, address: tuple[str, int]) -> str | None:
+def dial(
+    guard: Guard, client: connection.Client, address: tuple[str, int], *, error: str | None = None
+) -> str | None:
     """Ask whether an address may be dialled for a client; the reason if not."""
-    server = connection.Server(address=address)
+    server = connection.Server(address=address, error=error)
     guard.server_connect(server_hooks.ServerConnectionHookData(server=server, client=client))
     return server.error
 
 
 def test_nothing_is_dialled_for_a_client_that_nobody_knows(proxy: LiveProxy) -> None:
     assert dial(proxy.proxy.engine.guard, tflow.tclient_conn(), ("127.0.0.1", 80)) is not None
+
+
+def test_what_the_engine_itself_does_not_dial_stays_refused(proxy: LiveProxy) -> None:
+    guard = proxy.proxy.engine.guard
+    assert dial(guard, tflow.tclient_conn(), ("127.0.0.1", 80), error="a loop") == "a loop"
 
 
 @pytest.mark.parametrize("path", ["/switch", "/close", "/echo", "/sse?n=1"])
