@@ -11,7 +11,7 @@ help:
 	@echo "make demo    run the main job end to end, offline"
 	@echo "make test    run the tests (ARGS=… goes to pytest)"
 	@echo "make setup   only make .venv"
-	@echo "make attack  run the attack tests only"
+	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
 	@echo "make check   lint, format, types, import rules"
 	@echo "make fix     format and repair what can be repaired"
 	@echo "make cover   tests with coverage, and the files that need 100 %"
@@ -32,7 +32,7 @@ clients: setup
 	@scripts/fetch_node.sh || true
 
 attack: setup
-	@$(BIN)/python -m pytest tests/attacks $(ARGS)
+	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)
 
 check: lint types imports
 

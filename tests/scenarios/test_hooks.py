@@ -13,15 +13,27 @@ import pytest
 
 from support.agent import Answer, secure_connect
 from support.agent2 import Http2Client
+from support.board import scenario
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
+
+pytestmark = scenario(
+    "hook-contained", 2, "hooks that are slow, fork, hang or leave processes behind"
+)
 
 OTHERS = 20
 PYTHON = f"#!{sys.executable} -IS\nimport os, signal, sys, time\nopen('pids', 'a').write(f'{{os.getpid()}} ')\n"
 HANGS = "time.sleep(60)\n"
 FORKS = "if os.fork() == 0:\n    open('pids', 'a').write(f'{os.getpid()} ')\n    time.sleep(60)\n"
 WAITS = "until = time.monotonic() + 3\nwhile len(open('pids').read().split()) < 2 and time.monotonic() < until: pass\n"
+
+
+@pytest.fixture
+def up(certs: Certs) -> Iterator[Upstream]:
+    """An upstream of this test alone."""
+    with Upstream(certs) as upstream:
+        yield upstream
 
 
 @pytest.fixture

@@ -13,9 +13,16 @@ import pytest
 from ghost_addons.session import LiveSession as Owned
 from ghost_core.errors import UnavailableError
 from support.agent import Answer, secure_connect
+from support.board import scenario
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
+
+pytestmark = scenario(
+    "call-limits",
+    1,
+    "calls beyond the limits of a session: at once, failed, and under the next owner",
+)
 
 ACTIONS: dict[str, Any] = {
     "twice": {"method": "POST", "path": "/status/200", "limits": {"calls": 2}},
@@ -28,6 +35,13 @@ ACTIONS: dict[str, Any] = {
     "slow": {"method": "POST", "path": "/slow", "limits": {"calls": 1}},
     "read": {"method": "GET", "path": "/echo", "params": "query", "limits": {"calls": 1}},
 }
+
+
+@pytest.fixture
+def up(certs: Certs) -> Iterator[Upstream]:
+    """An upstream of this test alone."""
+    with Upstream(certs) as upstream:
+        yield upstream
 
 
 @pytest.fixture

@@ -11,9 +11,14 @@ from typing import Any
 import pytest
 
 from support.agent import Answer, raw_connect, secure_connect
+from support.board import scenario
 from support.certs import Certs
 from support.live import LiveProxy, live_proxy
 from support.upstream import Upstream
+
+pytestmark = scenario(
+    "openapi", 1, "requests and replies that are not what an OpenAPI document says"
+)
 
 DOCUMENT = """
 openapi: 3.0.3
@@ -43,6 +48,13 @@ components:
 """
 PET = b'{"id":1,"name":"Ada","nick":null}'
 JSON = [("Content-Type", "application/json")]
+
+
+@pytest.fixture
+def up(certs: Certs) -> Iterator[Upstream]:
+    """An upstream of this test alone."""
+    with Upstream(certs) as upstream:
+        yield upstream
 
 
 @pytest.fixture

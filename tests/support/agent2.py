@@ -35,7 +35,9 @@ class Http2Client:
 
     def __init__(self, tunnel: Tunnel) -> None:
         self.tunnel = tunnel
-        self.state = H2Connection(H2Configuration(client_side=True, header_encoding=None))
+        # An attacker's library does not mend what it is given.
+        config = H2Configuration(header_encoding=None, validate_outbound_headers=False)
+        self.state = H2Connection(config)
         self.state.initiate_connection()
         self.flush()
         self._heads: dict[int, tuple[tuple[bytes, bytes], ...]] = {}

@@ -31,15 +31,19 @@ class Certs:
     folder: Path
     ca: Path
 
-    def leaf(self, *names: str) -> Leaf:
-        """Return a certificate for these DNS names or addresses, made once per set of names."""
+    def leaf(self, *names: str, ended: bool = False) -> Leaf:
+        """Return a certificate for these DNS names or addresses, made once per set of names.
+
+        `ended` makes one whose time is over.
+        """
         stem = "-".join(name.replace(":", "_").replace("*", "any") for name in names)
+        stem += "-ended" if ended else ""
         made = Leaf(self.folder / f"{stem}.pem", self.folder / f"{stem}.key")
         if not made.cert.exists():
-            self._issue(made, names)
+            self._issue(made, names, ended=ended)
         return made
 
-    def _issue(self, leaf: Leaf, names: tuple[str, ...]) -> None:
+    def _issue(self, leaf: Leaf, names: tuple[str, ...], *, ended: bool) -> None:
         issuer_key = serialization.load_pem_private_key(
             (self.folder / "ca.key").read_bytes(), password=None
         )
@@ -49,7 +53,7 @@ class Certs:
         identifier = issuer.extensions.get_extension_for_class(x509.SubjectKeyIdentifier).value
         authority = x509.AuthorityKeyIdentifier.from_issuer_subject_key_identifier(identifier)
         builder = (
-            _builder(names[0], issuer.subject, key.public_key())
+            _builder(names[0], issuer.subject, key.public_key(), hours=-1 if ended else 48)
             .add_extension(x509.SubjectAlternativeName(_alternatives(names)), critical=False)
             .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
             .add_extension(usage, critical=False)
@@ -77,7 +81,7 @@ def make_certs(folder: Path, *, name: str = "ghost test authority") -> Certs:
 
 
 def _builder(
-    name: str, issuer: x509.Name, key: ec.EllipticCurvePublicKey
+    name: str, issuer: x509.Name, key: ec.EllipticCurvePublicKey, *, hours: int = 48
 ) -> x509.CertificateBuilder:
     now = datetime.now(UTC)
     return (
@@ -87,7 +91,7 @@ def _builder(
         .public_key(key)
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=2))
+        .not_valid_after(now + timedelta(hours=hours))
     )
 
 

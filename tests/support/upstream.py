@@ -19,7 +19,7 @@ from support.link import Link
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from support.certs import Certs
+    from support.certs import Certs, Leaf
 
 NAMES = ("localhost", "127.0.0.1", "::1")
 IDLE_SECONDS = 60.0
@@ -29,6 +29,7 @@ class Upstream:
     """Counts every TCP connection and keeps every request; `certs=None` serves plain HTTP.
 
     `alpn` lists what the server negotiates, the first is preferred: add "h2" for HTTP/2.
+    `ended` gives it a certificate whose time is over.
     """
 
     def __init__(
@@ -37,6 +38,7 @@ class Upstream:
         *,
         names: tuple[str, ...] = NAMES,
         alpn: tuple[str, ...] = ("http/1.1",),
+        ended: bool = False,
     ) -> None:
         self.secure = certs is not None
         self.port = 0
@@ -50,7 +52,7 @@ class Upstream:
         self._connections = 0
         self._body_bytes = 0
         self._names: dict[int, str | None] = {}
-        self._context = self._make_context(certs, names, alpn) if certs else None
+        self._context = self._make_context(certs.leaf(*names, ended=ended), alpn) if certs else None
 
     @property
     def url(self) -> str:
@@ -186,10 +188,7 @@ class Upstream:
             self._links.append(link)
         return link
 
-    def _make_context(
-        self, certs: Certs, names: tuple[str, ...], alpn: tuple[str, ...]
-    ) -> ssl.SSLContext:
-        leaf = certs.leaf(*names)
+    def _make_context(self, leaf: Leaf, alpn: tuple[str, ...]) -> ssl.SSLContext:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(leaf.cert, leaf.key)
         context.set_alpn_protocols(list(alpn))
