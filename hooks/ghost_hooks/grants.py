@@ -13,7 +13,7 @@ from ghost_core.settings import ActionSettings, ToolSettings
 from ghost_core.settings_tables import LimitSettings
 from ghost_hooks.limits import limited
 from ghost_hooks.params import Kind
-from ghost_hooks.path import folded
+from ghost_hooks.path import folded, readings
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, effective, name_glob
 from ghost_hooks.replies import NO_REPLIES, Replies
 from ghost_hooks.schemas import Schema
@@ -72,7 +72,9 @@ class Grant:
         """Tell whether a request is of this grant, as sent or as a server may read it."""
         if not self.methods.match(method):
             return False
-        return self.path.match(path) or ("%" in path and self.path.match_folded(folded(path)))
+        return self.path.match(path) or (
+            "%" in path and any(map(self.path.match_folded, readings(path)))
+        )
 
     def clear(self, path: str) -> bool:
         """Tell whether the path is of this grant however its escapes are read."""

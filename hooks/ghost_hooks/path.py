@@ -57,11 +57,17 @@ def canonical_query(raw: str) -> str:
 
 
 def folded(path: str) -> str:
-    """Decode every escape but the slash: how deny rules read a canonical path."""
+    """Decode every escape but the slash: how a server reads a path that keeps its segments apart."""
     if "%" not in path:
         return path
     parts = path.split("%2F")
     return "%2F".join(unquote_to_bytes(part).decode("utf-8", "replace") for part in parts)
+
+
+def readings(path: str) -> tuple[str, ...]:
+    """Return how servers may read a canonical path: segments first, or all escapes first."""
+    plain = folded(path)
+    return (plain, plain.replace("%2F", "/")) if "%2F" in plain else (plain,)
 
 
 def _refused(why: str) -> DeniedError:

@@ -8,7 +8,7 @@ from typing import Self
 
 from ghost_core.errors import DeniedError, UsageError
 from ghost_hooks.host import canonical_host
-from ghost_hooks.path import canonical_path, folded
+from ghost_hooks.path import canonical_path, folded, readings
 
 ANY = "*"
 _METHOD = re.compile(r"[A-Z][A-Z-]{0,30}\Z")
@@ -138,10 +138,13 @@ class PathPattern:
 
     def denies(self, path: str) -> bool:
         """Match as a refusal: however a server reads escapes, parameters and a last slash."""
-        plain = folded(path)
-        bare = _PARAMETERS.sub("", plain).rstrip("/")
-        readings = (plain, bare, bare + "/")
-        return self.regex.match(path) is not None or any(map(self.match_folded, readings))
+        if self.regex.match(path) is not None:
+            return True
+        for plain in readings(path):
+            bare = _PARAMETERS.sub("", plain).rstrip("/")
+            if any(map(self.match_folded, (plain, bare, bare + "/"))):
+                return True
+        return False
 
     def covers(self, other: PathPattern) -> bool:
         """Tell whether every path of the other matches here.

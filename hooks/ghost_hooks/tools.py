@@ -14,7 +14,7 @@ from ghost_core.ids import uuid7_hex
 from ghost_core.settings import ActionSettings, Settings, ToolSettings
 from ghost_hooks import params as parameters
 from ghost_hooks.openapi import operations
-from ghost_hooks.path import folded
+from ghost_hooks.path import readings
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, is_method
 from ghost_hooks.scope import authority, nearest
 from ghost_hooks.target import Target
@@ -45,7 +45,10 @@ class Route:
             self.methods.match(method)
             and (self.scheme, self.port) == (target.scheme, target.port)
             and self.host.allows(target.host)
-            and (self.path.match(target.path) or self.path.match_folded(folded(target.path)))
+            and (
+                self.path.match(target.path)
+                or any(map(self.path.match_folded, readings(target.path)))
+            )
         )
 
 

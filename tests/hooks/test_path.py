@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core.errors import DeniedError
-from ghost_hooks.path import PATH_LIMIT, canonical_path, canonical_query, folded
+from ghost_hooks.path import PATH_LIMIT, canonical_path, canonical_query, folded, readings
 
 
 @pytest.mark.parametrize(
@@ -122,6 +122,8 @@ def test_a_query_with_controls_is_refused(raw: str) -> None:
     assert caught.value.code == "target.query"
 
 
-def test_deny_rules_read_every_escape_but_the_slash() -> None:
+def test_a_path_is_read_with_its_encoded_slash_kept_and_as_a_slash() -> None:
     assert folded("/a%3Adelete%2Fb") == "/a:delete%2Fb"
+    assert readings("/a%3Adelete%2Fb") == ("/a:delete%2Fb", "/a:delete/b")
+    assert readings("/a%3Ab") == ("/a:b",)
     assert folded("/plain") == "/plain"

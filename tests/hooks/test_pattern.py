@@ -117,15 +117,23 @@ def test_patterns_that_no_path_can_match_are_refused(text: str) -> None:
         ("/x:delete", "/x%3Adelete"),
         ("/a;v=1", "/a;v=1"),
         ("/café", "/caf%C3%A9"),
+        ("/a/b", "/a%2Fb"),
+        ("/admin/**", "/admin%2Fx"),
+        ("/admin", "/admin%3Bx%2F"),
     ],
 )
 def test_a_refusal_matches_every_reading_of_a_path(text: str, path: str) -> None:
     assert PathPattern.parse(text).denies(path)
 
 
-def test_a_refusal_never_reads_an_encoded_slash_as_a_separator() -> None:
-    assert not PathPattern.parse("/a/b").denies("/a%2Fb")
+def test_a_refusal_leaves_other_paths_alone() -> None:
+    assert not PathPattern.parse("/a/b").denies("/a%2Fbc")
     assert not PathPattern.parse("/admin").denies("/a")
+
+
+def test_an_encoded_slash_is_part_of_its_segment_where_a_path_is_allowed() -> None:
+    assert PathPattern.parse("/v1/*").match("/v1/a%2Fb")
+    assert not PathPattern.parse("/a/b").match("/a%2Fb")
 
 
 def test_parameters_of_a_segment_match_only_where_they_are_spelled() -> None:

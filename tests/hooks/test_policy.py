@@ -86,6 +86,7 @@ def test_a_path_that_is_two_actions_by_its_escapes_is_neither(tmp_path: Path) ->
                 "any": {"method": "POST", "path": "/v1/*"},
                 "erase": {"method": "POST", "path": "/v1/{id}:erase"},
                 "café": {"method": "POST", "path": "/café/a%3Ab"},
+                "admin": {"method": "POST", "path": "/v1/admin/users"},
             },
         }
     }
@@ -93,7 +94,8 @@ def test_a_path_that_is_two_actions_by_its_escapes_is_neither(tmp_path: Path) ->
     assert judged(policy, "POST", "https://jobs.example/v1/x:erase").action == "erase"
     assert judged(policy, "POST", "https://jobs.example/v1/x%3Arun").action == "any"
     assert judged(policy, "POST", "https://jobs.example/caf%C3%A9/a%3Ab").allowed
-    for path in ("/v1/x%3Aerase", "/caf%C3%A9/a:b"):
+    assert judged(policy, "POST", "https://jobs.example/v1/x%2Fy").action == "any"
+    for path in ("/v1/x%3Aerase", "/caf%C3%A9/a:b", "/v1/admin%2Fusers"):
         assert code_of(judged(policy, "POST", "https://jobs.example" + path)) == "scope.action"
     raw = make_policy(
         tmp_path, "POST https://jobs.example/a:b", "POST https://jobs.example/*", tools={}

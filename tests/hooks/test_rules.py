@@ -32,7 +32,7 @@ def _approval(**match: str) -> Rule:
         ({"path": "/admin/**"}, "GET", "https://a.example/admin/x", True),
         ({"path": "/admin/**"}, "GET", "https://a.example/administrator", False),
         ({"path": "/v1/x:delete"}, "GET", "https://a.example/v1/x%3Adelete", True),
-        ({"path": "/a/*/c"}, "GET", "https://a.example/a/b%2Fc", False),
+        ({"path": "/a/*/c"}, "GET", "https://a.example/a/b%2Fc", True),
         ({"tool": "stripe_*"}, "GET", "https://a.example/", True),
         ({"tool": "aws_*"}, "GET", "https://a.example/", False),
         ({"action": "create"}, "GET", "https://a.example/", True),
