@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
+from dataclasses import replace
 
 from mitmproxy import http
 
@@ -102,9 +103,10 @@ async def _pin(services: Services, tunnel: Tunnel) -> None:
         return
     try:
         governance = services.governor.in_force(tunnel.session.scopes)
-        verdict = governance.policy.reachable(Target(tunnel.scheme, tunnel.host, tunnel.port))
+        target = Target(tunnel.scheme, tunnel.host, tunnel.port)
+        verdict = governance.policy.reachable(target)
         if not verdict.allow:
-            tunnel.refusal = refusal_of(verdict)
+            tunnel.refusal = replace(refusal_of(verdict), hint=governance.policy.way_to(target))
             return
         allowed = governance.settings.proxy.allow_private
         address = await resolve(tunnel.host, tunnel.port, allow_private=allowed)

@@ -56,6 +56,11 @@ class Policy:
             return Verdict.yes("scope", "host")
         return _unnamed(target)
 
+    def way_to(self, target: Target) -> str:
+        """Say how a human lets a session reach a host; a client that is refused a tunnel names no path."""
+        tools = [tool for tool, _ in self.catalogue.match("GET", target)]
+        return _grantable([*tools, f"GET {target.scheme}://{target.authority}/**"])
+
     def judge(
         self, method: str, target: Target, *, wanted: tuple[str, str] | None = None
     ) -> Decision:
@@ -174,7 +179,7 @@ class Policy:
         known = self.catalogue.match(method, target) if wanted is None else [wanted]
         tools = [f"{tool}:{action}" if self._has(tool, action) else tool for tool, action in known]
         tools.append(f"{method} {target.scheme}://{target.authority}{target.path}")
-        hint = f"a human can grant it: ghost spawn --scope {shlex.quote(tools[0])}"
+        hint = _grantable(tools)
         if not named:
             return _refused(_unnamed(target), method, target, hint)
         shown = list(dict.fromkeys(_shown(grant) for grant in named))
@@ -217,6 +222,10 @@ def _standing(decision: Decision) -> Verdict:
 def _unnamed(target: Target) -> Verdict:
     reason = f"no scope names {target.scheme}://{target.authority}"
     return Verdict.no("scope", "none", reason, code="scope.host")
+
+
+def _grantable(scopes: Sequence[str]) -> str:
+    return f"a human can grant it: ghost spawn --scope {shlex.quote(scopes[0])}"
 
 
 def _shown(grant: Grant) -> str:
