@@ -9,7 +9,7 @@ import pytest
 from support.agent import Tunnel, raw_connect
 from support.agent2 import Http2Client, StreamResetError
 from support.board import scenario
-from support.certs import Certs
+from support.certs import Certs, make_certs
 from support.home import PLACEHOLDER, SECRET
 from support.scene import Scene
 from support.upstream import Upstream
@@ -304,8 +304,6 @@ def test_an_https_url_needs_a_tunnel(scene: Scene) -> None:
 def test_an_upstream_that_cannot_prove_its_name_gets_no_request(
     fault: str, staged, certs: Certs, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    from support.certs import make_certs  # noqa: PLC0415
-
     theirs, names, ended = certs, ("localhost",), fault == "expired"
     if fault == "foreign":
         theirs = make_certs(tmp_path_factory.mktemp("foreign"))

@@ -85,7 +85,9 @@ class Board:
         """Return the row of a scenario; raises ValueError where two tests disagree about it."""
         row = self.rows.setdefault(name, Row(name, severity, sent))
         if (row.severity, row.sent) != (severity, sent) or severity not in SEVERITIES:
-            raise ValueError(f"scenario {name!r}: two tests describe it differently, or no severity")
+            raise ValueError(
+                f"scenario {name!r}: two tests describe it differently, or no severity"
+            )
         return row
 
     @property

@@ -179,7 +179,9 @@ def reason_of(answer: Answer) -> str:
 def _requests(records: Sequence[Record], dialled: int) -> str:
     if not records:
         return f"{dialled} connections, no request" if dialled else "nothing"
-    return ", ".join(_counted(f"{each.method.decode('latin-1')} {_short(each)}" for each in records))
+    return ", ".join(
+        _counted(f"{each.method.decode('latin-1')} {_short(each)}" for each in records)
+    )
 
 
 def _short(record: Record) -> str:

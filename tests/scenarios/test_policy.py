@@ -1,0 +1,205 @@
+"""What is judged is what is sent: paths, methods, and rules in any order."""
+
+from __future__ import annotations
+
+import pytest
+
+from support.board import scenario
+from support.home import SECRET
+from support.scene import Scene
+
+PROTOCOLS = pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
+
+ESCAPES = (
+    "/public/../admin",
+    "/public/..%2fadmin",
+    "/public/..%5cadmin",
+    "/public/%2e%2e/admin",
+    "/public/%2E%2e%2Fadmin",
+    "/public/.%2e/admin",
+    "/public/%252e%252e/admin",
+    "/public/%25%32%65%25%32%65/admin",
+    "/public%2f..%2fadmin",
+    "//admin",
+    "//public/../admin",
+    "/public//../admin",
+    "/public/\\..\\admin",
+    "/public\\..\\admin",
+    "/public/..;/admin",
+    "/public;x/../admin",
+    "/public/%2e%2e;x/admin",
+    "/public/./../admin",
+    "/public/%c0%ae%c0%ae/admin",
+    "/public/..%c0%afadmin",
+    "/public/..%00/admin",
+    "/public/a;v=1",
+    "/public/..\tadmin",
+    "/public/..#/admin",
+    "/public/%u002e%u002e/admin",
+    "/public/%%32%65%%32%65/admin",
+    "/admin/../public/x/../../admin",
+    "public/../admin",
+)
+PLAIN = {
+    "/public/a": "/public/a",
+    "/public/%7Euser": "/public/~user",
+    "/public/a%2Fb": "/public/a%2Fb",
+    "/public/a%2fb": "/public/a%2Fb",
+    "/public/a.b..c": "/public/a.b..c",
+    "/public/100%25": "/public/100%25",
+    "/public/caf%C3%A9": "/public/caf%C3%A9",
+    "/public/x?next=/../admin": "/public/x?next=/../admin",
+}
+
+
+@scenario("path-spellings", 1, "a path under /public/** that some servers read as /admin")
+@PROTOCOLS
+@pytest.mark.parametrize("path", ESCAPES)
+def test_a_path_that_can_be_read_as_another_is_refused(path: str, alpn: str, scene: Scene) -> None:
+    scene.session = scene.spawn(f"GET {scene.up.url}/public/**")
+    answer = scene.ask("GET", path, alpn=alpn)
+    assert answer.status in (400, 403), answer.body
+    scene.untouched()
+
+
+@scenario(
+    "path-one-form", 1, "equal spellings of an allowed path, a slash inside a segment among them"
+)
+@PROTOCOLS
+@pytest.mark.parametrize("path", PLAIN)
+def test_one_form_is_judged_and_sent(path: str, alpn: str, scene: Scene) -> None:
+    scene.session = scene.spawn(f"GET {scene.up.url}/public/**")
+    assert scene.ask("GET", path, alpn=alpn).status == 404  # the upstream's own answer
+    (record,) = scene.arrived
+    assert record.target.decode() == PLAIN[path]
+    assert record.all("authorization") == (f"Bearer {SECRET}".encode(),)
+
+
+@scenario("path-deny-spelled", 1, "a path that a deny rule names, in other cases and escapes")
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/admin",
+        "/admin/",
+        "/%61dmin",
+        "/admin/x",
+        "/admin%2Fx",
+        "/admin%2f",
+        "/admin;x=1",
+        "/admin;/x",
+    ],
+)
+def test_a_deny_rule_holds_for_every_spelling(path: str, staged) -> None:
+    with staged() as scene:
+        scene.proxy.home.append(
+            '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin/**" }'
+        )
+        answer = scene.ask("POST", path, body=b"{}")
+        assert answer.status in (400, 403)
+        scene.untouched()
+
+
+@scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")
+@pytest.mark.parametrize("path", ["/v1/admin%2Fusers", "/v1/x%3Aerase", "/v1/admin%2fusers"])
+def test_a_path_that_is_two_actions_by_its_escapes_is_neither(path: str, staged) -> None:
+    actions = {
+        "any": {"method": "POST", "path": "/v1/*"},
+        "users": {"method": "POST", "path": "/v1/admin/users"},
+        "erase": {"method": "POST", "path": "/v1/{id}:erase"},
+    }
+    with staged("demo_api:any", tools={"demo_api": {"actions": actions}}) as scene:
+        scene.refused(scene.ask("POST", path, body=b"{}"), 403, "scope.action")
+        assert scene.ask("POST", "/v1/a%2Fb", body=b"{}").status == 404
+
+
+OVERRIDES = scenario("method-override", 1, "a POST that asks the server to read it as DELETE")
+
+
+@OVERRIDES
+@PROTOCOLS
+@pytest.mark.parametrize(
+    "name",
+    ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method", "x_http_method_override"],
+)
+def test_a_header_cannot_name_another_method(name: str, alpn: str, scene: Scene) -> None:
+    scene.session = scene.spawn(f"POST {scene.up.url}/**")
+    answer = scene.ask("POST", headers={name: "DELETE"}, body=b"{}", alpn=alpn)
+    scene.refused(answer, 403, "request.method_override")
+
+
+@OVERRIDES
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/echo?_method=DELETE", b"{}"),
+        ("/echo?a=1&%5fmethod=delete", b"{}"),
+        ("/echo", b"_method=DELETE"),
+        ("/echo", b"a=1&_Method=DELETE"),
+    ],
+)
+def test_neither_query_nor_form_can_name_another_method(
+    path: str, body: bytes, scene: Scene
+) -> None:
+    scene.session = scene.spawn(f"POST {scene.up.url}/**")
+    kind = {"Content-Type": "application/x-www-form-urlencoded"}
+    scene.refused(scene.ask("POST", path, kind, body), 403, "request.method_override")
+
+
+@OVERRIDES
+@pytest.mark.parametrize("name", ["X-Original-URL", "X-Rewrite-URL"])
+def test_a_header_cannot_name_another_path(name: str, scene: Scene) -> None:
+    scene.session = scene.spawn(f"GET {scene.up.url}/public/**")
+    answer = scene.ask("GET", "/public/x", {name: "/admin"})
+    scene.refused(answer, 403, "request.path_override")
+
+
+@OVERRIDES
+@pytest.mark.parametrize("method", ["post", "PoSt", "POST\u00a0", "DELETE"])
+def test_a_method_is_one_that_the_scope_names_letter_for_letter(method: str, scene: Scene) -> None:
+    scene.session = scene.spawn(f"POST {scene.up.url}/**")
+    head = f"{method} /echo HTTP/1.1\r\nHost: {scene.up.authority}\r\nContent-Length: 0\r\n\r\n"
+    assert scene.raw(head.encode()).status in (400, 403)
+    scene.untouched()
+
+
+@scenario("deny-wins", 1, "a call that one scope allows and one rule denies, in both orders")
+@pytest.mark.parametrize("first", ["deny", "scope"])
+def test_a_denial_wins_in_any_order(first: str, staged) -> None:
+    deny = '[[rules]]\ndeny = { host = "localhost", method = "POST", path = "/echo" }'
+    other = '[[rules]]\ndeny = { host = "elsewhere.test", method = "*", path = "/**" }'
+    with staged() as scene:
+        rules = [deny, other] if first == "deny" else [other, deny]
+        scopes = ["demo_api", f"POST {scene.up.url}/echo"]
+        scene.session = scene.spawn(*(scopes if first == "deny" else scopes[::-1]))
+        scene.proxy.home.append("\n".join(rules))
+        scene.refused(scene.ask(body=b"{}"), 403, "rule.denied")
+        assert scene.ask("POST", "/status/200", body=b"{}").status == 200
+
+
+@scenario("rule-while-open", 2, "a rule and a credential's new host added while a tunnel is open")
+def test_a_rule_holds_from_the_next_request_on_an_open_tunnel(staged) -> None:
+    with staged() as scene, scene.tunnel() as tunnel:
+        assert scene.send(tunnel, body=b"{}").status == 200
+        scene.proxy.home.append('[[rules]]\ndeny = { host = "*", method = "*", path = "/echo" }')
+        assert scene.send(tunnel, body=b"{}").status == 403
+        assert scene.send(tunnel, "POST", "/status/200", body=b"{}").status == 200
+        assert scene.denials()[-1].fields["error"] == "rule.denied"
+    assert len(scene.arrived) == 2
+
+
+@scenario("why-refused", 3, "calls that are refused at CONNECT and inside a tunnel")
+def test_a_refusal_says_why_and_how_to_be_allowed(scene: Scene) -> None:
+    with scene.connect("localhost:8443") as tunnel:
+        assert tunnel.connected is not None
+        assert tunnel.connected.header("x-ghost-reason") == b"scope.host"
+        assert b"ghost spawn --scope" in tunnel.connected.body
+    scene.session = scene.spawn(f"GET {scene.up.url}/**")
+    answer = scene.ask("DELETE", "/echo")
+    scene.refused(answer, 403, "scope.action")
+    for part in (
+        scene.session.sid.encode(),
+        b'"rule"',
+        b'"action_id": "act_',
+        b"ghost spawn --scope",
+    ):
+        assert part in answer.body
