@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 
 from mitmproxy import http
@@ -37,9 +37,9 @@ def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -
     lines = response.headers.fields
     fields = [line for line in lines if line[0].lower() not in _HOP_BY_HOP]
     # One search over all of them; a secret in a reply's header is rare.
-    joined = b"\n".join([response.data.reason, *[value for _, value in fields]])
+    joined = b"\n".join([response.data.reason, *[part for line in fields for part in line]])
     if scrubber.holds(joined) or _may_hold_token(action, joined):
-        fields = [(name, _clean(action, value, scrubber)) for name, value in fields]
+        fields = _clean_lines(action, fields, scrubber)
         response.data.reason = _clean(action, response.data.reason, scrubber)
     elif len(fields) == len(lines):
         return
@@ -52,8 +52,19 @@ def clean_trailers(
     """Scrub what comes after the body; to an HTTP/1 client the engine cannot write any, so it gets none."""
     if response.trailers is None:
         return
-    fields = [(name, _clean(action, value, scrubber)) for name, value in response.trailers.fields]
+    fields = _clean_lines(action, response.trailers.fields, scrubber)
     response.trailers = None if version.startswith("HTTP/1") else http.Headers(fields)
+
+
+def _clean_lines(
+    action: Action, lines: Iterable[tuple[bytes, bytes]], scrubber: Scrubber
+) -> list[tuple[bytes, bytes]]:
+    """Put marks into values; a line with a secret in its name goes, since a mark is no name."""
+    return [
+        (name, _clean(action, value, scrubber))
+        for name, value in lines
+        if _clean(action, name, scrubber) == name
+    ]
 
 
 def _clean(action: Action, data: bytes, scrubber: Scrubber) -> bytes:

@@ -55,6 +55,14 @@ def test_a_secret_in_a_header_or_in_the_reason_becomes_a_mark(action_of: Maker) 
     assert (response.data.reason, action.scrubbed) == (MARK, 2)
 
 
+def test_a_header_whose_name_holds_a_secret_is_dropped(action_of: Maker) -> None:
+    action, response = action_of(), reply(x_one="1")
+    response.headers = http.Headers([(b"X-" + SECRET, b"1"), (b"X-One", b"1")])
+    scrub.clean_headers(action, response, SCRUBBER)
+    assert response.headers.fields == ((b"X-One", b"1"),)
+    assert action.scrubbed == 1
+
+
 def test_our_own_token_in_a_header_becomes_a_mark(action_of: Maker) -> None:
     action, response = action_of(wire_token=TOKEN), reply(x_echo=TOKEN.decode())
     scrub.clean_headers(action, response, SCRUBBER)
