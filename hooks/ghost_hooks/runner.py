@@ -21,6 +21,8 @@ from ghost_hooks.schemas import Schema
 
 _LABEL_LIMIT = 20
 _BAD_REPLY = 502
+# The C library hands a file that the kernel cannot run to a shell, to which an emptied one is a success.
+_PROGRAMS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
 _PAST = {"deny": "denied", "quarantine": "quarantined"}
 
 
@@ -68,6 +70,10 @@ class HookRunner:
                     hook,
                     "is not executable (chmod +x) and has no known suffix",
                     code="hook.unknown",
+                )
+            case _ if not content.data.startswith(_PROGRAMS):
+                return _failed(
+                    hook, "is no program: expected #! in its first line", code="hook.unknown"
                 )
             case _:
                 return await self._by_program(hook, content, [str(content.path)], document)

@@ -108,11 +108,17 @@ def test_a_file_that_is_no_program_denies(tmp_path: Path) -> None:
     assert _run(_script(tmp_path, "{}", "_pre.toml", mode=0o600)).code == "hook.unknown"
 
 
+@pytest.mark.parametrize("text", ["", "exit 0\n", " #!/bin/sh\n", "\x00\x00"])
+def test_a_file_that_only_a_shell_would_run_denies(text: str, tmp_path: Path) -> None:
+    verdict = _run(_script(tmp_path, text))
+    assert (verdict.allow, verdict.code) == (False, "hook.unknown")
+    assert verdict.hash
+
+
 def test_a_program_without_an_interpreter_denies(tmp_path: Path) -> None:
-    for text in ("exit 0\n", "#!/missing/interpreter\n"):
-        verdict = _run(_script(tmp_path, text))
-        assert verdict.code == "hook.failed"
-        assert verdict.hash
+    verdict = _run(_script(tmp_path, "#!/missing/interpreter\n"))
+    assert verdict.code == "hook.failed"
+    assert verdict.hash
 
 
 def test_a_missing_file_denies(tmp_path: Path) -> None:
