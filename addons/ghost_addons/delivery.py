@@ -203,12 +203,14 @@ async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow)
         action,
         status="executed" if began else "failed",
         ended="aborted",
-        error="aborted" if began else _error_code(flow),
+        error="aborted" if began else _error_code(action, flow),
     )
 
 
-def _error_code(flow: http.HTTPFlow) -> str:
+def _error_code(action: Action, flow: http.HTTPFlow) -> str:
     """Return a short public code for the engine's message, which may name addresses."""
+    if action.session.ending:
+        return "session.ended"  # we cut it; the upstream may have been reached
     message = str(flow.error).lower() if flow.error else ""
     if "certificate" in message or "tls" in message or "ssl" in message:
         return "upstream.tls"
