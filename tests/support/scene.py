@@ -128,8 +128,10 @@ class Scene:
     def entries(self) -> list[Entry]:
         """Return the entries of the scene's sessions after their spawn, and new ones of the system."""
         found = [each for session in self.sessions for each in self.proxy.entries(session)]
-        found += self.proxy.entries("system")[self._system :]
-        return [each for each in found if each.type != "session.spawn"]
+        # A late count of equal refusals may be of the scene before.
+        system = self.proxy.entries("system")[self._system :]
+        found += [each for each in system if "count" not in each.fields]
+        return [each for each in found if each.type not in ("session.spawn", "session.closed")]
 
     def denials(self) -> list[Entry]:
         """Return the refusals in the record."""
