@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from support.agent import Answer, Tunnel, secure_connect
+from support.agent import Answer, secure_connect
 from support.agent2 import Http2Client
 from support.certs import Certs
 from support.exchange import Exchange
-from support.home import SECRET, ghost_home
+from support.home import SECRET
 from support.live import LiveProxy, LiveSession, live_proxy
-from support.processes import possess, succeed
 from support.upstream import Upstream
 
 
@@ -221,41 +220,6 @@ def test_a_reply_without_a_body_keeps_its_headers(
         assert answer.header(name) == value.encode()
     if method == "HEAD":
         assert answer.header("content-length") == b"12345"
-
-
-@pytest.mark.slow
-def test_fifty_megabytes_pass_both_ways_in_flat_memory(
-    tmp_path: Path, certs: Certs, up: Upstream
-) -> None:
-    with ghost_home(tmp_path, up, certs) as home, possess(home) as running:
-        scope = ("--intent", "test", "--scope", "demo_api")
-        made = succeed(home, "spawn", *scope, timeout=20).json
-        auth, ca = (made["session_id"], made["token"]), home.root / "ca" / "ghost-ca-cert.pem"
-        with secure_connect(running.port, up.authority, auth, ca=ca) as tunnel:
-            tunnel.sock.settimeout(30)
-            pass_both_ways(tunnel, up, 5_000_000)
-            before = rss_bytes(running.process.pid)
-            pass_both_ways(tunnel, up, 50_000_000)
-            grown = rss_bytes(running.process.pid) - before
-    assert grown < 20_000_000
-
-
-def pass_both_ways(tunnel: Tunnel, up: Upstream, size: int) -> None:
-    """Fetch so many bytes, then send as many; nothing is kept on this side."""
-    tunnel.begin("GET", f"/bytes/{size}", {"Host": up.authority})
-    assert sum(len(piece.data) for piece in tunnel.chunks(tunnel.head())) == size
-    tunnel.begin("POST", "/status/200", {"Host": up.authority, "Content-Length": str(size)})
-    piece = b"x" * 50_000
-    for _ in range(size // len(piece)):
-        tunnel.send(piece)
-    assert tunnel.answer().status == 200
-    assert len(up.requests[-1].body) == size
-
-
-def rss_bytes(process: int) -> int:
-    """Return how much memory of a process is resident."""
-    pages = int(Path(f"/proc/{process}/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 @pytest.mark.parametrize("coding", ["gzip, chunked", "gzip"])

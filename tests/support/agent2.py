@@ -36,7 +36,9 @@ class Http2Client:
     def __init__(self, tunnel: Tunnel) -> None:
         self.tunnel = tunnel
         # An attacker's library does not mend what it is given.
-        config = H2Configuration(header_encoding=None, validate_outbound_headers=False)
+        config = H2Configuration(
+            header_encoding=None, validate_outbound_headers=False, normalize_outbound_headers=False
+        )
         self.state = H2Connection(config)
         self.state.initiate_connection()
         self.flush()
@@ -63,10 +65,10 @@ class Http2Client:
         headers: Sequence[tuple[str, str]] = (),
         body: bytes = b"",
     ) -> int:
-        """Send one request without reading (bodies up to 16 KB); returns the stream."""
+        """Send one request without reading (bodies up to 16 KB, names in lower case); returns the stream."""
         stream = self.state.get_next_available_stream_id()
         pseudo = [(":method", method), (":scheme", "https"), (":authority", authority)]
-        lines = [*pseudo, (":path", path), *headers]
+        lines = [*pseudo, (":path", path), *((name.lower(), value) for name, value in headers)]
         self.state.send_headers(stream, lines, end_stream=not body)
         if body:
             self.state.send_data(stream, body, end_stream=True)
