@@ -31,13 +31,17 @@ def opened() -> Iterator[Evidence]:
 
     Raises:
         NotFoundError: code `ledger.missing`, there is no database yet.
+        IntegrityError: code `ledger.rollback`, there is none any more.
     """
+    from ghost_ledger import opening
     from ghost_ledger.session import sweep
 
     place, clock = Opened.now(), SystemClock()
     engine = db.engine(place.settings.database.url, home=place.home)
     try:
-        _demand(engine.url.get_backend_name(), str(engine.url.database))
+        if not _exists(engine.url.get_backend_name(), str(engine.url.database)):
+            opening.refuse_lost(engine, place.home)
+            raise _missing(str(engine.url.database))
         db.migrate(engine)
         _sweep(place, clock, due=lambda: bool(sweep.due(engine, clock)))
         yield Evidence(place.home, Ledger(engine, place.home))
@@ -60,10 +64,12 @@ def save(path: Path, data: bytes) -> None:
     write_file(path, data, mode=0o600)
 
 
-def _demand(backend: str, database: str) -> None:
-    if backend != "sqlite" or Path(database).exists():
-        return
-    raise NotFoundError(
+def _exists(backend: str, database: str) -> bool:
+    return backend != "sqlite" or Path(database).exists()
+
+
+def _missing(database: str) -> NotFoundError:
+    return NotFoundError(
         f"ledger {database!r}: does not exist yet",
         code="ledger.missing",
         hint="ghost spawn --intent … --scope …, or set GHOST_HOME",

@@ -16,7 +16,7 @@ from ghost_ledger.chain import LogState
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import Frontier
 
-__all__ = ["check_memory", "database_name", "open_log"]
+__all__ = ["check_memory", "database_name", "open_log", "refuse_lost"]
 
 _CREATE: Final = sa.text(
     "INSERT INTO log_head (origin, size, frontier, last_ts, vkey, only)"
@@ -60,13 +60,12 @@ def check_memory(connection: Connection, state: LogState, known: tuple[int, byte
     heads.compare(state.origin, known=known, found=(cut, root))
 
 
-def database_name(engine: Engine) -> str:
-    """Return what the head memory calls this database: a path, or a URL without its password."""
-    url = engine.url
-    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string()
+def refuse_lost(engine: Engine, home: Home) -> None:
+    """Refuse a database without a log, where one is remembered to have been.
 
-
-def _create(engine: Engine, home: Home) -> LogState:
+    Raises:
+        IntegrityError: code `ledger.rollback`.
+    """
     lost = heads.remembered_in(home, database_name(engine))
     if lost is not None:
         raise IntegrityError(
@@ -75,6 +74,16 @@ def _create(engine: Engine, home: Home) -> LogState:
             code="ledger.rollback",
             hint=f"restore the database; if it was removed on purpose, empty {home.heads}",
         )
+
+
+def database_name(engine: Engine) -> str:
+    """Return what the head memory calls this database: a path, or a URL without its password."""
+    url = engine.url
+    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string()
+
+
+def _create(engine: Engine, home: Home) -> LogState:
+    refuse_lost(engine, home)
     key = identity.log_key(home)
     origin = f"ghost.local/{uuid.uuid4()}"
     row = {
