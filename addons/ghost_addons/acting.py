@@ -83,7 +83,7 @@ async def act(
         retrying,
         attempt,
         attempts=repeatable,
-        when=lambda made: session.alive() and _worth_repeating(made),
+        when=lambda made: _worth_repeating(made) and _in_time(services, session, made),
         wait=_retry_after,
     )
     return _document(last, tool, action)
@@ -111,6 +111,12 @@ def _worth_repeating(made: _Try) -> bool:
     if made.ticket.status in ("denied", ""):
         return False
     return made.answer is None or made.answer.status in _RETRY_STATUS
+
+
+def _in_time(services: Services, session: LiveSession, made: _Try) -> bool:
+    """Tell whether the session still lives when the wait that the upstream asks for is over."""
+    left_us = session.expires_at_us - services.clock.now_us()
+    return session.alive() and (_retry_after(made) or 0) * 1_000_000 < left_us
 
 
 def _retry_after(made: _Try) -> float | None:

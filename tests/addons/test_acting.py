@@ -95,6 +95,14 @@ def test_a_repeatable_call_is_tried_again_and_each_try_is_an_entry(
     assert len({each.fields["operation"] for each in intents}) == 1
 
 
+def test_a_wait_that_outlasts_the_session_is_not_begun(tools: LiveProxy, up: Upstream) -> None:
+    up.route("/flaky", lambda exchange: exchange.reply(503, b"busy", [("Retry-After", "30")]))
+    session = tools.spawn("demo_api", ttl_seconds=20)
+    document = act(tools, session, "put", params={}, attempts=3)
+    assert (document["attempts"], document["http_status"]) == (1, 503)
+    assert len(up.requests) == 1
+
+
 def test_a_post_is_never_repeated(tools: LiveProxy, up: Upstream) -> None:
     up.route("/echo", lambda exchange: exchange.reply(503, b"busy", [("Retry-After", "0")]))
     session = tools.spawn("demo_api")
