@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import holding, quarantine, record, scrub, stream, trail, websocket
+from ghost_addons import holding, quarantine, record, repairs, scrub, stream, trail, websocket
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -255,6 +255,9 @@ def answer(
         return
     body = refusal.body(session_id=sid, action_id=action_id)
     flow.response = http.Response.make(refusal.status, body, http.Headers(refusal.headers()))
+    if repairs.asks_first(flow.request):
+        flow.request.headers.pop("expect")  # else the engine asks for the body all the same
+        flow.response.headers["connection"] = "close"
     flow.metadata[WITHHELD] = body
     flow.request.stream = False
 

@@ -3,7 +3,7 @@
 It dies on trailers in HTTP/1 and leaves the client hanging; it keeps in memory whatever a client goes on
 sending after its request was refused, and all of a body of unknown length; it sends an HTTP/2 body of
 unknown length to an HTTP/1 upstream without saying where it ends, so that the upstream reads the body as
-further requests.
+further requests; it asks for the body of a request that was refused by its head.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from typing import override
 import h11
 from h11._readers import ChunkedReader
 from h11._receivebuffer import ReceiveBuffer
+from mitmproxy import http
 from mitmproxy.flow import Error
 from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http import HttpStream, SendHttp, _http1
 from mitmproxy.proxy.layers.http._events import (
     ErrorCode,
     RequestData,
+    RequestEndOfMessage,
     RequestHeaders,
     ResponseProtocolError,
 )
@@ -61,6 +63,29 @@ def dropping(consume: Step) -> Step:
 
     vars(state_consume_request_body)["ours"] = True
     return state_consume_request_body
+
+
+def unasked(wait: Step) -> Step:
+    """Wrap the step that waits for a head: a client that asks first and is refused need not send its body.
+
+    Its answer ends the connection, since nobody knows whether the body still comes (RFC 9110 §10.1.1).
+    """
+
+    def state_wait_for_request_headers(stream: HttpStream, event: RequestHeaders) -> Commands:
+        asks = asks_first(event.request)
+        yield from wait(stream, event)
+        if asks and stream.flow.response is not None:
+            yield from stream.client_state(RequestEndOfMessage(stream.stream_id))
+            yield commands.CloseConnection(stream.context.client)
+
+    vars(state_wait_for_request_headers)["ours"] = True
+    return state_wait_for_request_headers
+
+
+def asks_first(request: http.Request) -> bool:
+    """Tell whether the client sends its body only once it is told to."""
+    older = request.is_http10 or request.is_http11
+    return older and request.headers.get("expect", "").lower() == "100-continue"
 
 
 def _exceeds(stream: HttpStream, event: RequestData) -> bool:
@@ -112,6 +137,11 @@ def install() -> None:
     setattr(_http1, "ChunkedReader", TrailerlessReader)  # noqa: B010  # it is not ours to assign
     if not hasattr(consume, "ours"):
         setattr(HttpStream, "state_consume_request_body", dropping(consume))  # noqa: B010
+    wait = getattr(HttpStream, "state_wait_for_request_headers", None)
+    if not callable(wait):
+        raise FailedError("the engine has no head reader any more", code="proxy.engine")
+    if not hasattr(wait, "ours"):
+        setattr(HttpStream, "state_wait_for_request_headers", unasked(wait))  # noqa: B010
     send = _http1.Http1Client.send
     if not hasattr(send, "ours"):
         setattr(_http1.Http1Client, "send", framed(send))  # noqa: B010

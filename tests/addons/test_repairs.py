@@ -190,14 +190,16 @@ def test_a_body_that_a_read_does_not_announce_is_held_up_to_a_limit(
 def test_installing_twice_mends_once() -> None:
     repairs.install()
     joined.install()
-    before = HttpStream.state_consume_request_body, Http1Client.send
+    names = "state_consume_request_body", "state_wait_for_request_headers"
+    before = [getattr(HttpStream, name) for name in names], Http1Client.send
     repairs.install()
     joined.install()
-    assert (HttpStream.state_consume_request_body, Http1Client.send) == before
+    assert ([getattr(HttpStream, name) for name in names], Http1Client.send) == before
 
 
-def test_an_engine_without_the_parts_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delattr(HttpStream, "state_consume_request_body")
+@pytest.mark.parametrize("part", ["state_consume_request_body", "state_wait_for_request_headers"])
+def test_an_engine_without_the_parts_is_refused(part: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(HttpStream, part)
     with pytest.raises(FailedError) as caught:
         repairs.install()
     assert caught.value.code == "proxy.engine"
