@@ -150,6 +150,34 @@ def test_requests_in_one_breath_are_judged_one_by_one(scene: Scene) -> None:
     assert [each.path for each in scene.arrived] == ["/status/201", "/status/202"]
 
 
+@scenario("expect-refused", 2, "a large body that waits for 100, on a path that is refused")
+def test_a_refused_call_is_not_asked_for_its_body(scene: Scene) -> None:
+    scene.session = scene.spawn(f"GET {scene.up.url}/**")
+    lines = {"Host": scene.up.authority, "Expect": "100-continue", "Content-Length": "50000000"}
+    with scene.tunnel() as tunnel:
+        tunnel.begin("POST", "/echo", lines)
+        raw = tunnel.reader.until(b"\r\n\r\n")
+        assert raw.startswith(b"HTTP/1.1 403 ")
+        assert b"connection: close" in raw
+        assert tunnel.closed()
+    scene.sight.agent.append("403 at once")
+    scene.untouched()
+    assert scene.denials()
+
+
+@scenario("expect-allowed", 2, "a body that waits for 100, on a path that is allowed")
+@pytest.mark.parametrize("impatient", [False, True], ids=["waits", "sends-at-once"])
+def test_an_allowed_call_is_asked_for_its_body(impatient: bool, scene: Scene) -> None:
+    lines = {"Host": scene.up.authority, "Expect": "100-continue", "Content-Length": "2"}
+    with scene.tunnel() as tunnel:
+        tunnel.begin("POST", "/status/200", lines)
+        if not impatient:
+            assert tunnel.reader.until(b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
+        tunnel.send(b"{}")
+        assert scene.hear(tunnel.answer()).status == 200
+    assert scene.arrived[0].body == b"{}"
+
+
 @scenario("body-limit", 2, "bodies of 1, 8 and 32 MB that a schema reads, and one over the limit")
 @pytest.mark.parametrize(("megabytes", "status"), [(1, 200), (8, 200), (32, 200), (33, 413)])
 def test_a_judged_body_passes_whole_or_is_too_large(
