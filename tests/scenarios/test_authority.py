@@ -105,6 +105,57 @@ def test_an_authority_with_other_host_fields_is_refused(hosts: list[str], scene:
     scene.untouched()
 
 
+ODD_HEADS = {
+    "scheme-odd": [(":method", "POST"), (":scheme", "ftp"), (":authority", "OWN"), (":path", "/echo")],
+    "no-authority": [(":method", "POST"), (":scheme", "https"), (":path", "/echo")],
+    "host-only-foreign": [
+        (":method", "POST"), (":scheme", "https"), (":path", "/echo"), ("host", "foreign.test"),
+    ],
+    "authority-with-user": [
+        (":method", "POST"), (":scheme", "https"), (":authority", "u:p@OWN"), (":path", "/echo"),
+    ],
+    "authority-empty": [(":method", "POST"), (":scheme", "https"), (":authority", ""), (":path", "/echo")],
+    "path-is-a-url": [
+        (":method", "POST"), (":scheme", "https"), (":authority", "OWN"),
+        (":path", "https://foreign.test/echo"),
+    ],
+    "path-with-space": [
+        (":method", "POST"), (":scheme", "https"), (":authority", "OWN"),
+        (":path", "/echo HTTP/1.1\r\nHost: foreign.test"),
+    ],
+    "path-empty": [(":method", "POST"), (":scheme", "https"), (":authority", "OWN"), (":path", "")],
+    "path-star": [(":method", "OPTIONS"), (":scheme", "https"), (":authority", "OWN"), (":path", "*")],
+    "method-with-space": [
+        (":method", "POST /admin HTTP/1.1"), (":scheme", "https"), (":authority", "OWN"),
+        (":path", "/echo"),
+    ],
+    "connect-inside": [(":method", "CONNECT"), (":authority", "foreign.test:443")],
+    "extended-connect": [
+        (":method", "CONNECT"), (":protocol", "websocket"), (":scheme", "https"),
+        (":authority", "OWN"), (":path", "/ws"),
+    ],
+}  # fmt: skip
+
+
+@scenario("odd-h2-heads", 1, "HTTP/2 heads whose scheme, authority, path or method is another one")
+@pytest.mark.parametrize("name", ODD_HEADS)
+def test_an_http_2_head_that_is_not_plain_is_refused(name: str, scene: Scene) -> None:
+    own = scene.up.authority
+    head = [(key, value.replace("OWN", own)) for key, value in ODD_HEADS[name]]
+    with scene.tunnel(alpn="h2") as tunnel:
+        client = Http2Client(tunnel)
+        stream = client.state.get_next_available_stream_id()
+        client.state.send_headers(stream, head, end_stream=True)
+        client.flush()
+        try:
+            answer = scene.hear(client.answer(stream))
+        except (StreamResetError, EOFError, OSError):
+            scene.sight.agent.append("reset")
+        else:
+            assert answer.status in (400, 403, 421), answer
+    scene.untouched()
+
+
 @scenario("host-spellings", 1, "the bound host in capitals, with a final dot, with its port")
 @pytest.mark.parametrize("spelling", ["LOCALHOST", "LocalHost.", "localhost."])
 def test_every_spelling_of_the_bound_host_is_one_host(spelling: str, scene: Scene) -> None:

@@ -199,6 +199,44 @@ def test_a_judged_body_passes_whole_or_is_too_large(
             scene.untouched()
 
 
+ODD = {
+    "not-json": b"{'a': 1}",
+    "cut": b'{"a": 1',
+    "two-documents": b'{"a": 1}{"a": 2}',
+    "field-twice": b'{"a": 1, "a": "x"}',
+    "field-twice-escaped": b'{"a": 1, "\\u0061": "x"}',
+    "not-a-number": b'{"a": NaN}',
+    "infinity": b'{"a": 1e99999}',
+    "too-deep": b'{"a": ' + b"[" * 8_000 + b"]" * 8_000 + b"}",
+    "latin-1": b'{"a": 1, "b": "\xe9"}',
+    "byte-order-mark": b'\xef\xbb\xbf{"a": 1}',
+    "utf-16": '{"a": 1}'.encode("utf-16"),
+    "nul": b'{"a": 1}\x00',
+    "empty": b"",
+}
+
+
+@scenario(
+    "odd-json", 1, "bodies that two readers of JSON take for different things, under a schema"
+)
+@PROTOCOLS
+@pytest.mark.parametrize("name", ODD)
+def test_a_body_that_cannot_be_judged_is_refused(
+    name: str, alpn: str, staged, tmp_path: Path
+) -> None:
+    schema = tmp_path / "write.json"
+    schema.write_text('{"type": "object", "required": ["a"], "properties": {"a": {"maximum": 5}}}')
+    action = {"method": "POST", "path": "/status/200", "request_schema": str(schema)}
+    kind = {"Content-Type": "application/json"}
+    with staged("demo_api:w", tools={"demo_api": {"actions": {"w": action}}}) as scene:
+        body = ODD[name]
+        if alpn == "h2":
+            kind["Content-Length"] = str(len(body))
+        answer = scene.ask("POST", "/status/200", kind, body, alpn=alpn)
+        assert answer.status in (400, 403, 415), answer.body
+        scene.untouched()
+
+
 @scenario("live-events", 2, "an event stream with 100 ms between events")
 @PROTOCOLS
 def test_an_event_arrives_before_the_next_is_sent(alpn: str, scene: Scene) -> None:

@@ -293,6 +293,21 @@ def test_the_next_request_has_the_new_secret_or_none(source: str, staged) -> Non
         assert scene.denials()[-1].fields["stage"] == "credential"
 
 
+@scenario(
+    "secret-in-url", 1, "a credential that goes into the query, and answers that repeat the URL"
+)
+@PROTOCOLS
+def test_a_secret_in_a_url_is_in_no_answer_and_no_record(alpn: str, staged) -> None:
+    kind = {"demo": {"kind": "query", "query": "key"}}
+    with staged(credentials=kind, proxy={"record": "all"}) as scene:
+        answer = scene.ask("GET", f"/echo?a=1&key={PLACEHOLDER}", alpn=alpn)
+        (record,) = scene.arrived
+        assert f"key={SECRET}".encode() in record.target
+        assert record.target.count(b"key=") == 1
+        assert (answer.status, b"[redacted by ghost]" in answer.body) == (200, True)
+        clean(heard(answer), kept(scene))
+
+
 # -- a whole home, as processes ----------------------------------------------------------------------
 
 AGENT = """
