@@ -32,11 +32,19 @@ def pytest_configure(config: pytest.Config) -> None:
     config.stash[BOARD] = Board()
 
 
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Refuse a test here that is no scenario, and two that disagree about one."""
-    for item in items:
-        if item.path.parent != Path(__file__).parent:
-            continue
+    """Refuse a test here that is no scenario, and two that disagree about one; keep variants together.
+
+    Variants of one function often share a proxy, which a random order would start anew for each.
+    """
+    ours = [item for item in items if item.path.parent == Path(__file__).parent]
+    places = [place for place, item in enumerate(items) if item in set(ours)]
+    order = {item.nodeid.partition("[")[0]: place for place, item in reversed([*enumerate(ours)])}
+    together = sorted(ours, key=lambda each: (order[each.nodeid.partition("[")[0]], each.name))
+    for place, item in zip(places, together, strict=True):
+        items[place] = item
+    for item in ours:
         mark = item.get_closest_marker("scenario")
         if mark is None:
             raise pytest.UsageError(f"{item.nodeid}: expected a scenario")
@@ -97,28 +105,25 @@ def foreign(certs: Certs) -> Iterator[Upstream]:
 
 
 class House:
-    """The one proxy that a process can run at a time: shared by scenes, or of one scene alone."""
+    """The one proxy that a process can run at a time; kept for the next scene that wants the same."""
 
     def __init__(self, opened: Callable[..., AbstractContextManager[LiveProxy]]) -> None:
         self._opened = opened
-        self._shared = ExitStack()
-        self._proxy: LiveProxy | None = None
+        self._stack = ExitStack()
+        self._proxy: tuple[str, LiveProxy] | None = None
 
-    def shared(self) -> LiveProxy:
-        """Return the proxy that scenes share, started at the first question."""
-        if self._proxy is None:
-            self._proxy = self._shared.enter_context(self._opened())
-        return self._proxy
-
-    def own(self, **tables: Mapping[str, Toml]) -> AbstractContextManager[LiveProxy]:
-        """Return a proxy with a configuration of its own; the shared one ends."""
-        self.close()
-        return self._opened(**tables)
+    def proxy(self, **tables: object) -> LiveProxy:
+        """Return a proxy with this configuration: the one that runs, or a new one."""
+        wanted = repr(tables)
+        if self._proxy is None or self._proxy[0] != wanted:
+            self.close()
+            self._proxy = (wanted, self._stack.enter_context(self._opened(**tables)))
+        return self._proxy[1]
 
     def close(self) -> None:
-        """End the shared proxy."""
-        self._shared.close()
+        """End the proxy that runs."""
         self._proxy = None
+        self._stack.close()
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +140,7 @@ def house(
         return live_proxy(tmp_path_factory.mktemp("stage"), certs, upstream, **tables)
 
     made = House(opened)
-    yield made
+    return made
     made.close()
 
 
@@ -144,25 +149,39 @@ def scene(
     house: House, up: Upstream, sight: Sight, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Scene]:
     """A scene with a session for the tool of the upstream, at a proxy that others share."""
-    proxy = house.shared()
-    monkeypatch.setenv("GHOST_HOME", str(proxy.home.root))
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(proxy.home.runtime))
+    proxy = house.proxy()
+    at_home(proxy, monkeypatch)
     with played(proxy, up, sight) as made:
-        yield made
+        return made
+
+
+def at_home(proxy: LiveProxy, patch: pytest.MonkeyPatch) -> None:
+    """Let this process see the home of a proxy, as the proxy's own thread does."""
+    patch.setenv("GHOST_HOME", str(proxy.home.root))
+    patch.setenv("XDG_RUNTIME_DIR", str(proxy.home.runtime))
 
 
 @pytest.fixture
-def staged(house: House, up: Upstream, sight: Sight) -> Staged:
-    """Return a maker of scenes with a proxy and a configuration of their own."""
+def staged(
+    house: House, up: Upstream, sight: Sight, monkeypatch: pytest.MonkeyPatch
+) -> Staged:
+    """Return a maker of scenes with a configuration of their own.
+
+    With `clean` the scene leaves the home as it found it, so that the next one can have the same proxy.
+    """
 
     @contextmanager
     def made(
-        *scopes: str, upstream: Upstream = up, **tables: Mapping[str, Toml]
+        *scopes: str, upstream: Upstream = up, clean: bool = False, **tables: Mapping[str, Toml]
     ) -> Iterator[Scene]:
-        with (
-            house.own(upstream=upstream, **tables) as live,
-            played(live, upstream, sight, *scopes) as each,
-        ):
-            yield each
+        own = {"upstream": upstream} if upstream is not up else {}
+        proxy = house.proxy(**own, **tables)
+        at_home(proxy, monkeypatch)
+        try:
+            with played(proxy, upstream, sight, *scopes) as each:
+                yield each
+        finally:
+            if not clean:
+                house.close()
 
     return made

@@ -7,7 +7,8 @@ import resource
 import signal
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -106,18 +107,20 @@ WORDS = {
 }
 
 
-def written(scene: Scene, name: str, mode: int = 0o700) -> Path:
-    """Write the hook of a case before the calls of the tool."""
+@contextmanager
+def hooked(scene: Scene, name: str) -> Iterator[Path]:
+    """Have the hook of a case before the calls of the tool."""
     hook = scene.proxy.home.hook(f"demo_api_pre{Path(name).suffix}", WORDS[name])
-    hook.chmod(mode)
-    return hook
+    try:
+        yield hook
+    finally:
+        hook.unlink()
 
 
 @HOOKS
 @pytest.mark.parametrize("name", WORDS)
 def test_a_hook_that_does_not_plainly_allow_refuses(name: str, staged) -> None:
-    with staged() as scene:
-        written(scene, name)
+    with staged(clean=True) as scene, hooked(scene, name):
         answer = scene.ask(headers={"Content-Type": "application/json"}, body=b'{"a":1}')
         assert answer.status in (403, 500), answer.body
         scene.untouched()
@@ -127,8 +130,7 @@ def test_a_hook_that_does_not_plainly_allow_refuses(name: str, staged) -> None:
 @HOOKS
 @pytest.mark.parametrize("mode", [0o600, 0o722])
 def test_a_hook_that_is_no_program_or_open_to_others_refuses(mode: int, staged) -> None:
-    with staged() as scene:
-        hook = written(scene, "exit-1.sh")
+    with staged(clean=True) as scene, hooked(scene, "exit-1.sh") as hook:
         hook.write_text(SHELL + "exit 0")
         assert scene.ask("POST", "/status/200", body=b"{}").status == 200
         hook.chmod(mode)
@@ -149,7 +151,7 @@ def test_a_hook_that_is_no_program_or_open_to_others_refuses(mode: int, staged) 
     ids=["hangs", "forks", "floods", "floods-stderr", "ignores-term"],
 )
 def test_a_hook_that_runs_away_is_ended_and_refuses(text: str, staged) -> None:
-    with staged(hooks={"timeout_seconds": 1}) as scene:
+    with staged(clean=True, hooks={"timeout_seconds": 1}) as scene:
         scene.proxy.home.hook("demo_api_pre.sh", SHELL + text)
         began = time.monotonic()
         assert scene.ask(body=b"{}").status in (403, 500)

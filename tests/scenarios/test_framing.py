@@ -180,15 +180,12 @@ def test_an_allowed_call_is_asked_for_its_body(impatient: bool, scene: Scene) ->
 
 @scenario("body-limit", 2, "bodies of 1, 8 and 32 MB that a schema reads, and one over the limit")
 @pytest.mark.parametrize(("megabytes", "status"), [(1, 200), (8, 200), (32, 200), (33, 413)])
-def test_a_judged_body_passes_whole_or_is_too_large(
-    megabytes: int, status: int, staged, tmp_path: Path
-) -> None:
-    schema = tmp_path / "write.json"
-    schema.write_text('{"type": "object", "required": ["a"]}')
-    action = {"method": "POST", "path": "/status/200", "request_schema": str(schema)}
+def test_a_judged_body_passes_whole_or_is_too_large(megabytes: int, status: int, staged) -> None:
+    schema = {"type": "object", "required": ["a"]}
+    action = {"method": "POST", "path": "/status/200", "request_schema": schema}
     limits = {"proxy": {"buffer_limit": "32MB"}, "tools": {"demo_api": {"actions": {"w": action}}}}
     body = b'{"a":"' + b"x" * (megabytes * 1_000_000 - 8) + b'"}'
-    with staged("demo_api:w", **limits) as scene, scene.tunnel() as tunnel:
+    with staged("demo_api:w", clean=True, **limits) as scene, scene.tunnel() as tunnel:
         tunnel.sock.settimeout(15)
         kind = {"Content-Type": "application/json"}
         answer = scene.send(tunnel, "POST", "/status/200", kind, body)
@@ -221,17 +218,14 @@ ODD = {
 )
 @PROTOCOLS
 @pytest.mark.parametrize("name", ODD)
-def test_a_body_that_cannot_be_judged_is_refused(
-    name: str, alpn: str, staged, tmp_path: Path
-) -> None:
-    schema = tmp_path / "write.json"
-    schema.write_text('{"type": "object", "required": ["a"], "properties": {"a": {"maximum": 5}}}')
-    action = {"method": "POST", "path": "/status/200", "request_schema": str(schema)}
-    kind = {"Content-Type": "application/json"}
-    with staged("demo_api:w", tools={"demo_api": {"actions": {"w": action}}}) as scene:
-        body = ODD[name]
-        if alpn == "h2":
-            kind["Content-Length"] = str(len(body))
+def test_a_body_that_cannot_be_judged_is_refused(name: str, alpn: str, staged) -> None:
+    schema = {"type": "object", "required": ["a"], "properties": {"a": {"maximum": 5}}}
+    action = {"method": "POST", "path": "/status/200", "request_schema": schema}
+    tools = {"demo_api": {"actions": {"w": action}}}
+    body, kind = ODD[name], {"Content-Type": "application/json"}
+    if alpn == "h2":
+        kind["Content-Length"] = str(len(body))
+    with staged("demo_api:w", clean=True, tools=tools) as scene:
         answer = scene.ask("POST", "/status/200", kind, body, alpn=alpn)
         assert answer.status in (400, 403, 415), answer.body
         scene.untouched()

@@ -107,7 +107,7 @@ def test_a_path_that_is_two_actions_by_its_escapes_is_neither(path: str, staged)
         "users": {"method": "POST", "path": "/v1/admin/users"},
         "erase": {"method": "POST", "path": "/v1/{id}:erase"},
     }
-    with staged("demo_api:any", tools={"demo_api": {"actions": actions}}) as scene:
+    with staged("demo_api:any", clean=True, tools={"demo_api": {"actions": actions}}) as scene:
         scene.refused(scene.ask("POST", path, body=b"{}"), 403, "scope.action")
         assert scene.ask("POST", "/v1/a%2Fb", body=b"{}").status == 404
 

@@ -256,7 +256,7 @@ BROKEN = ["a\r\nX-Evil: 1", "a\nb", "a\rb", "a\x00b", "a\u2028b", "a\u0085b"]
 @pytest.mark.parametrize("kind", ["bearer", "header", "basic"])
 def test_a_secret_that_would_split_a_header_goes_nowhere(kind: str, value: str, staged) -> None:
     more = {"header": {"header": "x-key"}, "basic": {"username": "u"}}.get(kind, {})
-    with staged(credentials={"demo": {"kind": kind, **more}}) as scene:
+    with staged(clean=True, credentials={"demo": {"kind": kind, **more}}) as scene:
         (scene.proxy.home.root / "demo.secret").write_bytes(value.encode())
         answer = scene.ask(body=b"{}")
         assert answer.status == 500
