@@ -123,17 +123,6 @@ def test_a_method_outside_the_scope_is_refused_with_a_way_to_allow_it(
     assert proxy.last(session).fields["code"] == 403
 
 
-@pytest.mark.parametrize(
-    "path",
-    ["/public/../admin", "/public/%2e%2e/admin", "/public/..%2fadmin", "//admin", "/public\\..\\x"],
-)
-def test_a_path_with_two_readings_is_refused(path: str, proxy: LiveProxy, up: Upstream) -> None:
-    session = proxy.spawn(f"GET {up.url}/public/**")
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("GET", path, {"Host": up.authority}).status in (400, 403)
-    assert up.requests == ()
-
-
 def test_the_path_that_is_judged_is_the_path_that_is_sent(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
@@ -299,15 +288,6 @@ def test_a_body_beyond_the_limit_of_a_rule_is_too_large(
         assert (answer.status, b"body.too_large" in answer.body) == (413, True)
         assert live.last(session).fields["stage"] == "limit"
     assert up.connections == 0
-
-
-def test_requests_in_one_breath_are_judged_one_by_one(proxy: LiveProxy, up: Upstream) -> None:
-    session = proxy.spawn(f"GET {up.url}/**")
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        for method, path in (("GET", "/status/200"), ("DELETE", "/echo"), ("GET", "/status/201")):
-            tunnel.begin(method, path, {"Host": up.authority})
-        assert [tunnel.answer().status for _ in range(3)] == [200, 403, 201]
-    assert [each.path for each in up.requests] == ["/status/200", "/status/201"]
 
 
 def test_a_tunnel_for_tls_carries_nothing_else(

@@ -91,16 +91,6 @@ def test_the_wire_shows_one_name_or_nothing(  # noqa: PLR0917
         assert proxy.last(session).fields["error"] == "target.mismatch"
 
 
-def test_two_host_headers_reach_nobody(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
-        tunnel.tls(sni="localhost", ca=proxy.ca)
-        headers = [("Host", "evil.test"), ("Host", up.authority)]
-        assert tunnel.request("POST", "/echo", headers, b"{}").status == 400
-    assert up.requests == ()
-
-
 def test_plain_bytes_in_a_tls_tunnel_are_refused(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

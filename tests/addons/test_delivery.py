@@ -108,16 +108,6 @@ def test_an_upstream_that_breaks_off_is_a_failed_call_with_our_page(
     assert (outcome.fields["status"], outcome.fields["ended"]) == ("failed", "aborted")
 
 
-def test_an_untrusted_upstream_gets_no_request(tmp_path: Path, certs: Certs, up: Upstream) -> None:
-    with live_proxy(tmp_path, certs, up, proxy={"upstream_ca": ""}) as live:
-        session = live.spawn("demo_api")
-        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
-            assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 502
-        outcome = live.wait_for(session, 1, "action.outcome")[-1]
-        assert outcome.fields["error"] == "upstream.tls"
-    assert up.requests == ()
-
-
 def test_a_post_hook_that_refuses_withholds_the_reply(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

@@ -153,15 +153,6 @@ def test_a_session_that_another_process_owns_is_told_as_busy(
     assert up.connections == 0
 
 
-@pytest.mark.parametrize("host", ["0x7f.1", "127.1", "a.-b", "[::ffff:127.0.0.1]"])
-def test_a_host_with_two_readings_gets_no_tunnel(
-    host: str, proxy: LiveProxy, session: LiveSession
-) -> None:
-    with raw_connect(proxy.port, f"{host}:443", session.auth) as tunnel:
-        assert tunnel.status == 400
-    assert proxy.wait_for(session, 1, "action.denied")[0].fields["stage"] == "authority"
-
-
 def test_a_plain_request_whose_names_disagree_is_refused(tmp_path: Path, certs: Certs) -> None:
     with Upstream() as plain:
         allowed = {"allow_private": [plain.authority]}

@@ -50,19 +50,6 @@ def test_a_secret_in_a_message_arrives_as_a_mark(
     assert "[redacted by ghost]" in answer
 
 
-def test_a_websocket_is_cut_when_its_session_evaporates(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with opened(proxy, session, up) as client:
-        client.send("one")
-        client.recv(timeout=5)
-        proxy.evaporate(session, grace_seconds=3)
-        with pytest.raises((ConnectionClosed, TimeoutError)):
-            client.recv(timeout=5)
-    outcome = proxy.wait_for(session, 1, "action.outcome")[-1]
-    assert outcome.fields["ended"] == "aborted"
-
-
 def test_a_switch_of_protocols_that_nobody_asked_for_is_refused(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

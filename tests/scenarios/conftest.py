@@ -140,7 +140,7 @@ def house(
         return live_proxy(tmp_path_factory.mktemp("stage"), certs, upstream, **tables)
 
     made = House(opened)
-    return made
+    yield made
     made.close()
 
 
@@ -162,9 +162,7 @@ def at_home(proxy: LiveProxy, patch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def staged(
-    house: House, up: Upstream, sight: Sight, monkeypatch: pytest.MonkeyPatch
-) -> Staged:
+def staged(house: House, up: Upstream, sight: Sight, monkeypatch: pytest.MonkeyPatch) -> Staged:
     """Return a maker of scenes with a configuration of their own.
 
     With `clean` the scene leaves the home as it found it, so that the next one can have the same proxy.
