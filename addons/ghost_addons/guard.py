@@ -28,6 +28,7 @@ from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
 from ghost_core import ids
 from ghost_core.errors import ConfigError, GhostError
+from ghost_hooks.gates import names_method
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
@@ -125,7 +126,7 @@ class Guard:
         flow.metadata[CLOSES] = _asks_to_close(flow.request)
         if not admission.holds_body(action, flow):
             await self._admit(flow, action, body=None)
-            flow.request.stream = stream.hashing(action)
+            flow.request.stream = self._passing(flow, action)
 
     @guarded
     async def request(self, flow: http.HTTPFlow) -> None:
@@ -140,6 +141,21 @@ class Guard:
             body = flow.request.raw_content or b""
             holding.frame(flow.request, len(body))
             await self._admit(flow, action, body=body)
+
+    def _passing(
+        self, flow: http.HTTPFlow, action: Action
+    ) -> Callable[[bytes], bytes | list[bytes]]:
+        """Return the callable of a streamed body; a form in parts is cut where it names a method."""
+        relay = stream.hashing(action)
+        if not stream.is_multipart(flow.request):
+            return relay
+        client = flow.client_conn.id
+
+        def cut() -> None:
+            action.flags.append("cut")
+            self.close_client(client)
+
+        return stream.watching(relay, hit=names_method, close=cut)
 
     async def _admit(self, flow: http.HTTPFlow, action: Action, *, body: bytes | None) -> None:
         await admission.admit(self.services, action, flow.request, body=body)

@@ -11,6 +11,7 @@ from ghost_core.errors import DeniedError
 
 HELD_REQUEST_BYTES = 1_000_000
 HELD_REPLY_BYTES = 1_000_000
+WINDOW_BYTES = 256
 _LIVE_TYPES = (
     "text/event-stream",
     "application/x-ndjson",
@@ -31,8 +32,18 @@ def declared_length(message: http.Message) -> int | None:
 
 def is_form(request: http.Request) -> bool:
     """Tell whether the body is a form, whose `_method` field some servers take for the method."""
+    return "application/x-www-form-urlencoded" in _kind(request)
+
+
+def is_multipart(request: http.Request) -> bool:
+    """Tell whether the body is a form in parts, as uploads are; its fields can be anywhere in it."""
+    return "multipart/" in _kind(request)
+
+
+def _kind(request: http.Request) -> str:
+    # Of several lines some servers take the first, some the last.
     kind: str = request.headers.get("content-type", "")
-    return kind.lower().startswith("application/x-www-form-urlencoded")
+    return kind.lower()
 
 
 def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> bool:
@@ -86,6 +97,29 @@ def hashing(action: Action) -> Callable[[bytes], bytes]:
         return chunk
 
     return relay
+
+
+def watching(
+    relay: Callable[[bytes], bytes], *, hit: Callable[[bytes], bool], close: Callable[[], None]
+) -> Callable[[bytes], list[bytes]]:
+    """Wrap the callable of a streamed request: from what is hit on nothing passes, and the client is closed.
+
+    `hit` sees each piece with the end of the one before, at most `WINDOW_BYTES`. An empty piece would end a
+    chunked body (RFC 9112 §7.1), and its real end be read as a further request, so none is returned.
+    """
+    tail, ended = b"", False
+
+    def watch(chunk: bytes) -> list[bytes]:
+        nonlocal tail, ended
+        window = tail + chunk
+        if not ended and hit(window):
+            ended = True
+            close()
+        tail = window[-WINDOW_BYTES:]
+        passed = b"" if ended else relay(chunk)
+        return [passed] if passed else []
+
+    return watch
 
 
 def unframe(request: http.Request, response: http.Response) -> None:

@@ -18,7 +18,7 @@ from ghost_hooks.document import Call, document
 from ghost_hooks.folder import Hook, Stage
 from ghost_hooks.grants import Grant
 from ghost_hooks.params import UnreadableError, of_reply, of_request
-from ghost_hooks.request import Reply, Request, Verdict, header
+from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
 from ghost_hooks.runner import HookRunner
 
@@ -30,6 +30,10 @@ _OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
 _REWRITES = (b"x-original-url", b"x-rewrite-url")  # IIS, Symfony and others route by them
 _OVERRIDE_FIELD = "_method="
 _LARGE_BYTES = 64_000
+# The name of a part (RFC 7578 §4.2) as lax readers take it: quoted or not, with a charset, escaped.
+_OVERRIDE_PART = re.compile(
+    rb"name(?:\*\s*=\s*[\w-]*'[\w-]*'|\s*=\s*[\"']?)_\\?m\\?e\\?t\\?h\\?o\\?d\b", re.IGNORECASE
+)
 
 
 async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
@@ -131,9 +135,12 @@ def asks_otherwise(request: Request) -> Verdict | None:
     named = [
         value.decode("latin-1") for name, value in request.headers if _plain(name) in _OVERRIDES
     ]
-    texts = [request.target.query]
-    if header(request.headers, b"content-type").lower().startswith("application/x-www-form"):
-        texts.append((request.body or b"").decode("latin-1"))
+    texts, body = [request.target.query], request.body or b""
+    kinds = [value.lower() for name, value in request.headers if _plain(name) == b"content-type"]
+    if any(b"application/x-www-form" in kind for kind in kinds):
+        texts.append(body.decode("latin-1"))
+    if any(b"multipart/" in kind for kind in kinds) and names_method(body):
+        named.append("another")
     fields = (unquote_plus(piece) for text in texts for piece in text.split("&"))
     named += [each[8:] for each in fields if each.lower().startswith(_OVERRIDE_FIELD)]
     if all(name.strip().upper() in {"", request.method} for name in named):
@@ -144,6 +151,11 @@ def asks_otherwise(request: Request) -> Verdict | None:
         "asks for another method than the one that was judged",
         code="request.method_override",
     )
+
+
+def names_method(body: bytes) -> bool:
+    """Tell whether a body in parts has a field `_method`, which some servers take for the method."""
+    return _OVERRIDE_PART.search(body) is not None
 
 
 def _may_ask(name: bytes, value: bytes) -> bool:

@@ -102,6 +102,37 @@ def test_a_streamed_request_is_committed_to_and_counted(action_of: Callable[...,
     assert check("request_body", commitment.salt, b"onetwo", commitment.hex())
 
 
+@pytest.mark.parametrize("pieces", [(b"a bad c",), (b"a b", b"ad c"), (b"a ", b"b", b"ad", b" c")])
+def test_what_is_hit_in_any_pieces_does_not_go_on(pieces: tuple[bytes, ...]) -> None:
+    closed: list[bool] = []
+    watch = stream.watching(
+        lambda chunk: chunk, hit=lambda each: b"bad" in each, close=lambda: closed.append(True)
+    )
+    passed = [part for piece in (*pieces, b"more", b"") for part in watch(piece)]
+    assert b"bad" not in b"".join(passed)
+    assert b"more" not in b"".join(passed)
+    assert all(passed), "an empty piece would end the body"
+    assert closed == [True]
+
+
+def test_what_is_not_hit_passes_whole() -> None:
+    watch = stream.watching(lambda chunk: chunk, hit=lambda _: False, close=lambda: None)
+    assert [watch(each) for each in (b"a", b"", b"b")] == [[b"a"], [], [b"b"]]
+
+
+def test_a_form_is_one_by_any_of_its_types() -> None:
+    def kinds(*values: bytes) -> http.Request:
+        made = request()
+        made.headers.set_all("content-type", [value.decode() for value in values])
+        return made
+
+    form, parts = b"application/x-www-form-urlencoded", b"multipart/form-data; boundary=b"
+    assert stream.is_form(kinds(b"application/json", form))
+    assert stream.is_multipart(kinds(parts, b"text/plain"))
+    assert not stream.is_form(kinds(b"application/json"))
+    assert not stream.is_multipart(kinds(form))
+
+
 @pytest.mark.parametrize(
     ("version", "framing"), [("HTTP/1.1", "chunked"), ("HTTP/1.0", None), ("HTTP/2.0", None)]
 )

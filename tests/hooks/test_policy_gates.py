@@ -12,6 +12,7 @@ import pytest
 
 from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
+from ghost_hooks.gates import asks_otherwise
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Reply, Request
 from ghost_hooks.target import Target
@@ -27,6 +28,8 @@ from support.policies import (
     make_policy,
     write_hook,
 )
+
+PARTS = ((b"content-type", b"multipart/form-data; boundary=b"),)
 
 # Bodies and replies
 
@@ -79,11 +82,30 @@ def test_bodies_are_needed_only_where_something_judges_them(tmp_path: Path) -> N
         charge(b"amount=1", query="a=1&_method=DELETE"),
         charge(b"amount=1", query="%5Fmethod=DELETE"),
         charge(b"amount=1&_METHOD=delete"),
+        charge(b"_method=PUT", (b"content-type", b"application/json"), *FORM),
+        charge(b'--b\r\nContent-Disposition: form-data; name="_method"\r\n\r\nPUT', *PARTS),
+        charge(b"--b\r\nContent-Disposition: form-data;\r\n NAME = _Method\r\n\r\nPUT", *PARTS),
+        charge(b"--b\r\ncontent-disposition: form-data; name*=utf-8''_method\r\n\r\n", *PARTS),
     ],
 )
 def test_a_request_may_not_ask_for_another_method(tmp_path: Path, request_: Request) -> None:
     (verdict,) = before(make_policy(tmp_path, "stripe"), request_)
     assert verdict.code == "request.method_override"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'name="payment_method"',
+        b'name="method"',
+        b"a _method of mine",
+        b'name="x"\r\n\r\n_method',
+        b'filename="my_methods"',
+    ],
+)
+def test_parts_that_name_no_method_are_left_alone(body: bytes) -> None:
+    request = charge(body, *PARTS)
+    assert asks_otherwise(request) is None
 
 
 @pytest.mark.parametrize("name", [b"X-Original-URL", b"x-rewrite-url", b"X_Rewrite_URL"])
