@@ -152,7 +152,7 @@ def scene(
     proxy = house.proxy()
     at_home(proxy, monkeypatch)
     with played(proxy, up, sight) as made:
-        return made
+        yield made
 
 
 def at_home(proxy: LiveProxy, patch: pytest.MonkeyPatch) -> None:

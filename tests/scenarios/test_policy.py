@@ -145,6 +145,49 @@ def test_neither_query_nor_form_can_name_another_method(
     scene.refused(scene.ask("POST", path, kind, body), 403, "request.method_override")
 
 
+PART = "--b\r\nContent-Disposition: form-data;{name}\r\n\r\nDELETE\r\n--b--\r\n"
+
+
+@OVERRIDES
+@pytest.mark.parametrize("streamed", [False, True], ids=["held", "streamed"])
+@pytest.mark.parametrize(
+    "name",
+    [' name="_method"', " NAME=_method", ' filename="x"; name="_Method"', "\r\n name='_method'"],
+)
+def test_a_part_of_an_upload_cannot_name_another_method(
+    name: str, streamed: bool, scene: Scene
+) -> None:
+    scene.session = scene.spawn(f"POST {scene.up.url}/**")
+    body = PART.format(name=name).encode()
+    lines = {"Host": scene.up.authority, "Content-Type": "multipart/form-data; boundary=b"}
+    with scene.tunnel() as tunnel:
+        if not streamed:
+            answer = scene.send(tunnel, "POST", "/echo", lines, body)
+            scene.refused(answer, 403, "request.method_override")
+            return
+        tunnel.begin("POST", "/echo", {**lines, "Transfer-Encoding": "chunked"})
+        first, rest = body[:55], body[55:]
+        tunnel.send(b"%x\r\n%s\r\n" % (len(first), first))
+        tunnel.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(rest), rest))
+        assert tunnel.closed()
+    scene.sight.agent.append("cut")
+    (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
+    assert outcome.fields["ended"] == "aborted"
+    assert "cut" in outcome.fields["flags"]
+    assert not any(b"_method" in record.body.lower() for record in scene.arrived)
+    assert not any(b"DELETE" in record.body for record in scene.arrived)
+    assert {record.path for record in scene.arrived} <= {"/echo"}
+
+
+@OVERRIDES
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_second_content_type_does_not_hide_a_form(order: int, scene: Scene) -> None:
+    kinds = ["application/json", "application/x-www-form-urlencoded"][::order]
+    answer = scene.ask(headers=[("Content-Type", kind) for kind in kinds], body=b"_method=DELETE")
+    assert answer.status in (400, 403)
+    scene.untouched()
+
+
 @OVERRIDES
 @pytest.mark.parametrize("name", ["X-Original-URL", "X-Rewrite-URL"])
 def test_a_header_cannot_name_another_path(name: str, scene: Scene) -> None:
