@@ -189,6 +189,17 @@ def test_a_second_content_type_does_not_hide_a_form(order: int, scene: Scene) ->
 
 
 @OVERRIDES
+def test_a_rule_can_forbid_the_field_in_json(staged) -> None:
+    rule = 'deny = { host = "localhost", method = "POST", when = "_method must exist" }'
+    with staged() as scene:
+        scene.proxy.home.append(f"[[rules]]\n{rule}")
+        kind = {"Content-Type": "application/json"}
+        named = scene.ask("POST", "/echo", kind, b'{"_method": "DELETE"}')
+        scene.refused(named, 403, "rule.denied")
+        assert scene.ask("POST", "/status/200", kind, b'{"a": 1}').status == 200
+
+
+@OVERRIDES
 @pytest.mark.parametrize("name", ["X-Original-URL", "X-Rewrite-URL"])
 def test_a_header_cannot_name_another_path(name: str, scene: Scene) -> None:
     scene.session = scene.spawn(f"GET {scene.up.url}/public/**")
