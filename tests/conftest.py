@@ -11,6 +11,7 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
+import structlog
 from hypothesis import HealthCheck, settings
 
 from ghost_cli import output
@@ -87,6 +88,7 @@ def _quiet_again() -> Iterator[None]:
     root = logging.getLogger()
     before, level = list(root.handlers), root.level
     yield
+    structlog.reset_defaults()
     root.handlers, root.level = before, level
     settings_logger = logging.getLogger("ghost.settings")
     settings_logger.handlers, settings_logger.propagate = [], True

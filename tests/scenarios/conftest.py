@@ -12,7 +12,7 @@ from support.board import Board, Sight, Variant
 from support.certs import Certs
 from support.home import Toml
 from support.live import LiveProxy, live_proxy
-from support.scene import Scene, played
+from support.scene import Scene, played, watched
 from support.upstream import Upstream
 
 NAMES = ("localhost", "127.0.0.1", "::1", "api.test", "foreign.test")
@@ -63,6 +63,9 @@ def pytest_runtest_makereport(
     outcomes = item.stash.setdefault(OUTCOMES, [])
     outcomes.append(report.outcome)
     mark = item.get_closest_marker("scenario")
+    found = getattr(item, "funcargs", {})
+    if report.when == "call" and isinstance(found.get("live"), LiveProxy):
+        watched(found["live"], found["up"], item.stash.setdefault(SIGHT, Sight()))
     if report.when == "teardown" and mark is not None:
         worst = next((each for each in ("failed", "skipped") if each in outcomes), "passed")
         sight = item.stash.get(SIGHT, Sight())

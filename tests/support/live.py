@@ -66,6 +66,7 @@ class LiveProxy:
         self._ready = threading.Event()
         self._failure: BaseException | None = None
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self.spawned: list[LiveSession] = []
 
     @property
     def ca(self) -> Path:
@@ -127,7 +128,9 @@ class LiveProxy:
         recorder.detach(made.session_id)
         made.custody.release()
         token = made.token.reveal().decode()
-        return LiveSession(made.session_id, token, made.verify_key, made.wire_key)
+        session = LiveSession(made.session_id, token, made.verify_key, made.wire_key)
+        self.spawned.append(session)
+        return session
 
     def entries(self, session: LiveSession | str) -> list[Entry]:
         """Return the entries of a session, parsed; with "system" those of the process itself."""

@@ -169,6 +169,14 @@ def played(proxy: LiveProxy, up: Upstream, sight: Sight, *scopes: str) -> Iterat
         scene.look()
 
 
+def watched(live: LiveProxy, up: Upstream, sight: Sight) -> None:
+    """Note what upstream and record hold after a test that drives a proxy and an upstream of its own."""
+    sight.upstream.append(_requests(up.requests, up.connections))
+    entries = [each for session in live.spawned for each in live.entries(session)]
+    ended = ("session.spawn", "session.closed")
+    sight.record.append(_entries([each for each in entries if each.type not in ended]))
+
+
 def reason_of(answer: Answer) -> str:
     """Return the code of a refusal of ours; empty for any other answer."""
     try:
