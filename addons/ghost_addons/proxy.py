@@ -77,7 +77,7 @@ class Proxy:
 
         def checked() -> Settings:
             found = load()
-            _refuse_unsupported(found)
+            refuse_unsupported(found)
             return found
 
         settings = checked()
@@ -319,8 +319,11 @@ class Proxy:
                 )
 
 
-def _refuse_unsupported(settings: Settings) -> None:
-    """Refuse what this version does not do; a setting that is taken must never be ignored."""
+def refuse_unsupported(settings: Settings) -> None:
+    """Refuse what this version does not do; a setting that is taken must never be ignored.
+
+    Raises ConfigError `config.unsupported`.
+    """
     rotated = (
         f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
         for name, each in settings.credentials.items()
