@@ -109,7 +109,7 @@ def test_nobody_there_and_nobody_who_stays_are_the_same(ops: Upstream, certs: Ce
 
 def drip(exchange: Exchange) -> None:
     exchange.start(200, [("Content-Type", "text/plain")])
-    for _ in range(200):
+    for _ in range(400):
         exchange.send(b"x")
         exchange.pause(0.05)
 
@@ -119,7 +119,7 @@ def test_the_deadline_is_over_all_of_it(ops: Upstream, certs: Certs, path: str) 
     ops.route("/drip", drip)
     started = time.monotonic()
     assert code_of(poster(ops, certs, seconds=0.4), f"{ops.url}{path}") == "webhook.timeout"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10  # it would take 30 s, or drip for 20
 
 
 def test_whoever_waits_can_be_told_to_stop(ops: Upstream, certs: Certs) -> None:
@@ -128,7 +128,7 @@ def test_whoever_waits_can_be_told_to_stop(ops: Upstream, certs: Certs) -> None:
     started = time.monotonic()
     url = f"{ops.url}/slow?ms=30000"
     assert code_of(poster(ops, certs, seconds=30), url, stop=stop) == "webhook.timeout"
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 10  # it would take 30 s, or drip for 20
 
 
 def test_roots_that_cannot_be_read_are_a_wrong_setting(ops: Upstream, tmp_path: Path) -> None:

@@ -35,10 +35,12 @@ type Ask = Callable[..., Verdict]
 @pytest.fixture
 def ask(ops: Upstream, certs: Certs, tmp_path: Path) -> Ask:
     """Return what asks the receiver, as the runner does for any hook."""
-    poster = Poster((ops.authority,), certs.ca, 0.5)
-    runner = HookRunner(tmp_path, 0.5, poster=poster)
 
-    def asked(path: str = "/judge", *, expected: str = "", url: str = "") -> Verdict:
+    def asked(
+        path: str = "/judge", *, expected: str = "", url: str = "", seconds: float = 5.0
+    ) -> Verdict:
+        poster = Poster((ops.authority,), certs.ca, seconds)
+        runner = HookRunner(tmp_path, seconds, poster=poster)
         named = url or f"{ops.url}{path}"
         hook = Hook(Path(), Path(), expected=expected or url_hash(named), url=named)
         handed = document(Call("act_1", "shop", "buy", "json"), {"id": "gh_1"}, REQUEST)
@@ -106,7 +108,7 @@ def test_any_other_answer_refuses(ops: Upstream, ask: Ask, body: object, status:
     ("path", "code"), [("/slow?ms=30000", "webhook.timeout"), ("/close", "webhook.unreachable")]
 )
 def test_no_answer_refuses(ask: Ask, path: str, code: str) -> None:
-    verdict = ask(path)
+    verdict = ask(path, seconds=0.5 if "slow" in path else 5.0)
     assert (verdict.allow, verdict.code, verdict.status) == (False, code, 500)
 
 

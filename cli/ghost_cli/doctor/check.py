@@ -54,7 +54,7 @@ def examine(name: str, examination: Examination) -> Iterator[Check]:
     try:
         yield from examination()
     except GhostError as error:
-        yield fail(name, error.message, error.hint or "ghost doctor -v")
+        yield fail(name, error.message, error.hint or "mend what it names, then: ghost doctor")
     except (OSError, ImportError, ValueError, ArithmeticError) as error:
         yield fail(name, f"could not be looked at, {type(error).__name__}", REINSTALL)
 
