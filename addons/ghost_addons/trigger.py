@@ -68,6 +68,8 @@ class Trigger:
 def _problem(finished: Finished) -> str:
     if finished.timed_out:
         return "took too long and was killed"
+    if finished.escaped:
+        return "left a process behind"
     if finished.overflowed:
         return "wrote more than 64 KiB and was killed"
     return f"exit status {finished.exit}" if finished.exit else ""

@@ -47,7 +47,7 @@ async def judge(poster: Poster, hook: Hook, document: Mapping[str, object]) -> V
 async def _asked(poster: Poster, hook: Hook, document: Mapping[str, object]) -> Verdict:
     if not hmac.compare_digest(hook.expected, url_hash(hook.url)):
         return _failed(hook, "is not the URL that was named", code="hook.unsafe")
-    body = json.dumps(document, ensure_ascii=False).encode()
+    body = await asyncio.to_thread(_written, document)  # a body may have many megabytes
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     try:
         # Once more here: a resolver that hangs is not under the deadline of the connection.
@@ -58,6 +58,10 @@ async def _asked(poster: Poster, hook: Hook, document: Mapping[str, object]) -> 
     if not 200 <= answer.status < 300:
         return _failed(hook, f"answered {answer.status}", code="hook.output")
     return _read(hook, answer)
+
+
+def _written(document: Mapping[str, object]) -> bytes:
+    return json.dumps(document, ensure_ascii=False).encode()
 
 
 def _read(hook: Hook, answer: Answer) -> Verdict:

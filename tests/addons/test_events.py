@@ -285,6 +285,18 @@ def test_a_change_of_the_file_holds_from_the_next_request(
         assert len(ops.requests) == 1
 
 
+def test_a_session_that_a_hook_stopped_is_told_without_the_hooks_reason(place: Place) -> None:
+    with telling(place.folder, place.certs, place.up, place.ops, "session.quarantined") as live:
+        script = """#!/bin/sh\necho '{"verdict": "quarantine", "reason": "4111 seen"}'\n"""
+        live.home.hook("_pre.sh", script)
+        session = live.spawn("demo_api")
+        assert call(live, session, place.up) == 403
+        event = opened(place.ops.wait_requests(1)[0])
+        assert (event["type"], event["subject"]) == ("session.quarantined", session.sid)
+        assert "4111" not in json.dumps(event)
+        outcome(live, "webhook.delivered")
+
+
 # -- triggers ----------------------------------------------------------------------------------------
 
 
