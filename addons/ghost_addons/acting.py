@@ -20,6 +20,7 @@ from ghost_core.errors import FailedError, UsageError
 from ghost_core.retry import retrying
 from ghost_hooks.gates import ExtraHook
 from ghost_hooks.tools import Prepared
+from ghost_hooks.webhook import is_url
 
 LARGE_REPLY_BYTES = 1_000_000
 _RETRY_STATUS = frozenset({429, 502, 503, 504})
@@ -172,10 +173,14 @@ def _response(answer: call.Answer) -> object:
 
 
 def _hooks(value: object) -> tuple[ExtraHook, ...]:
-    """Read `[[path, sha256], …]` as the control request carries it."""
+    """Read `[[path or URL, sha256], …]` as the control request carries it."""
     if not isinstance(value, list):
         return ()
-    return tuple((Path(str(path)), str(digest)) for path, digest in value)
+    return tuple((_place(str(place)), str(digest)) for place, digest in value)
+
+
+def _place(text: str) -> Path | str:
+    return text if is_url(text) else Path(text)
 
 
 def _count(value: object, *, default: int) -> int:

@@ -58,6 +58,27 @@ def ensure(folder: Path, *, now: datetime | None = None) -> Authority:
     return authority
 
 
+@dataclass(frozen=True, slots=True)
+class Existing:
+    """The authority of a folder as it lies there; `complete` if clients are given its certificate."""
+
+    begins: datetime
+    ends: datetime
+    complete: bool
+
+
+def existing(folder: Path) -> Existing:
+    """Look at the authority of a folder without changing it; raises ConfigError `ca.unreadable`."""
+    key_file = folder / "ghost-ca.pem"
+    certificate = _certificate_of(key_file)
+    if _key_of(key_file).public_key() != certificate.public_key():
+        raise _unreadable(key_file)
+    pem = certificate.public_bytes(serialization.Encoding.PEM).strip()
+    files = (folder / "ghost-ca-cert.pem", folder / "bundle.pem")
+    complete = all(file.is_file() and pem in file.read_bytes() for file in files)
+    return Existing(certificate.not_valid_before_utc, certificate.not_valid_after_utc, complete)
+
+
 def fingerprint(authority: Authority) -> str:
     """Return the SHA-256 fingerprint of the certificate in hex."""
     return _certificate_of(authority.key_file).fingerprint(hashes.SHA256()).hex()

@@ -45,6 +45,7 @@ class Governor:
 
     load: Callable[[], Settings]
     files: Sequence[str]
+    on_change: Callable[[Settings], None] = lambda _: None
     _stamp: Stamp = ()
     _settings: Settings | None = None
     _cached: dict[tuple[str, ...], Governance] = field(default_factory=dict)
@@ -58,6 +59,7 @@ class Governor:
             self._require_files(stamp)
             self._settings = self.load()
             self._stamp = stamp
+            self.on_change(self._settings)
         return self._settings
 
     def _require_files(self, stamp: Stamp) -> None:

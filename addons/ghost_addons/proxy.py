@@ -14,7 +14,8 @@ from pathlib import Path
 
 import structlog
 
-from ghost_addons import acting, ca, delivery, evaporate, master, quarantine
+from ghost_addons import acting, ca, delivery, evaporate, events, master, quarantine
+from ghost_addons.events import Events
 from ghost_addons.governance import Governor
 from ghost_addons.guard import Guard
 from ghost_addons.hidden import Secrets
@@ -52,6 +53,7 @@ class Proxy:
     services: Services
     engine: master.Engine
     authority: ca.Authority
+    events: Events
     port: int = 0
     _controls: dict[str, ControlServer] = field(default_factory=dict)
     _watch: asyncio.Task[None] | None = None
@@ -77,28 +79,33 @@ class Proxy:
 
         def checked() -> Settings:
             found = load()
-            _refuse_unsupported(found)
+            refuse_unsupported(found)
             return found
 
         settings = checked()
         recorder = Recorder.open(home, settings.database.url, clock=clock)
         engine = db.engine(settings.database.url)
         ledger = Ledger(engine)
+        # A source of its own: the one of the calls wipes what it keeps when the last session ends.
+        told = Events(home, recorder, SecretSource(home, engine).resolve, clock)
+        told.configure(settings)
+        governor = Governor(
+            checked, [str(file) for file in configuration.files()], on_change=told.configure
+        )
         services = Services(
             home=home,
             clock=clock,
             ledger=ledger,
             recorder=recorder,
             sessions=Sessions(home, ledger, recorder, clock),
-            governor=Governor(checked, [str(file) for file in configuration.files()]),
+            governor=governor,
             secrets=Secrets(SecretSource(home, engine)),
             refusals=Refusals(recorder),
         )
         authority = ca.ensure(ca_folder or home.ca)
         upstream = Path(settings.proxy.upstream_ca) if settings.proxy.upstream_ca else None
-        return cls(
-            home, settings, services, master.Engine(Guard(services), authority, upstream), authority
-        )
+        guard = master.Engine(Guard(services), authority, upstream)
+        return cls(home, settings, services, guard, authority, told)
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port. Raises UnavailableError `port.busy`."""
@@ -304,6 +311,7 @@ class Proxy:
         await self.services.refusals.flush()
         for session in self.services.sessions.live:
             self.services.sessions.release(session)
+        await asyncio.to_thread(self.events.close)
         await asyncio.to_thread(self.services.recorder.close)
 
     async def _settle_left(self, session: LiveSession) -> None:
@@ -320,8 +328,11 @@ class Proxy:
                 )
 
 
-def _refuse_unsupported(settings: Settings) -> None:
-    """Refuse what this version does not do; a setting that is taken must never be ignored."""
+def refuse_unsupported(settings: Settings) -> None:
+    """Refuse what this version does not do; a setting that is taken must never be ignored.
+
+    Raises ConfigError `config.unsupported`.
+    """
     rotated = (
         f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
         for name, each in settings.credentials.items()
@@ -331,10 +342,9 @@ def _refuse_unsupported(settings: Settings) -> None:
         "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
         "proxy.workers": settings.proxy.workers != 1,
         "ledger.witnesses": bool(settings.ledger.witnesses),
-        "webhooks": bool(settings.webhooks),
-        "triggers": bool(settings.triggers),
         **dict.fromkeys(rotated, True),
     }
+    events.check(settings)
     Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
     for name, wanted in asked.items():
         if wanted:

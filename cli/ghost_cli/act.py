@@ -26,8 +26,10 @@ def act(
     action: Annotated[str, typer.Option(help="Action of the tool.")],
     params: Annotated[str, typer.Option(help="JSON object, @FILE, or - for stdin.")] = "{}",
     session_id: Annotated[str, typer.Option(help="Session.", envvar="GHOST_SESSION_ID")] = "",
-    validate_pre: Annotated[str, typer.Option(help="Hook to run before the call.")] = "",
-    validate_post: Annotated[str, typer.Option(help="Hook to run on the reply.")] = "",
+    validate_pre: Annotated[
+        str, typer.Option(help="Hook to run before the call: file or URL.")
+    ] = "",
+    validate_post: Annotated[str, typer.Option(help="Hook to run on the reply: file or URL.")] = "",
     attempts: Annotated[
         int, typer.Option(help="Tries, where repeating is safe.", min=1, max=10)
     ] = 3,
@@ -81,9 +83,13 @@ def _file(name: str) -> str:
 
 
 def _hook(name: str) -> list[list[str]]:
-    """Name a hook by absolute path and hash, so that what runs is what was meant."""
+    """Name a hook by absolute path and hash, so that what runs is what was meant; a URL by its own hash."""
     if not name:
         return []
+    from ghost_hooks.webhook import is_url, url_hash
+
+    if is_url(name):
+        return [[name, url_hash(name)]]
     path = Path(name).absolute()
     try:
         digest = hashlib.sha256(path.read_bytes()).hexdigest()

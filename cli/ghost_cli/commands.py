@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
+from collections.abc import Callable
 from dataclasses import dataclass
 
 PANELS = ("Session", "Evidence", "Setup")
@@ -13,13 +15,14 @@ class Command:
     """One command: its name (one or two words), where it lives, its help line, its panel.
 
     `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
-    for a group.
+    for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken.
     """
 
     name: str
     target: str
     help: str
     panel: str
+    plain: bool = False
 
     @property
     def module(self) -> str:
@@ -30,6 +33,13 @@ class Command:
     def attribute(self) -> str:
         """The name of the function or app in the module."""
         return self.target.partition(":")[2]
+
+    def load(self) -> Callable[[list[str]], int]:
+        """Import the function of a plain command."""
+        found: Callable[[list[str]], int] = getattr(
+            importlib.import_module(self.module), self.attribute
+        )
+        return found
 
     def present(self) -> bool:
         """Tell whether this installation has the module; it is not imported."""
@@ -74,7 +84,14 @@ COMMANDS = (
     Command("ca", "ghost_cli.ca:app", "Show and export the local certificate", "Setup"),
     Command("config", "ghost_cli.config:app", "Write and show the configuration", "Setup"),
     Command("trust", "ghost_cli.trust:trust", "Trust a project's ghost.toml as it is now", "Setup"),
-    Command("demo", "ghost_cli.demo:demo", "Run the main job end to end, offline", "Setup"),
+    Command(
+        "doctor",
+        "ghost_cli.doctor.command:doctor",
+        "Look for what would go wrong, and say how to mend it",
+        "Setup",
+        plain=True,
+    ),
+    Command("demo", "ghost_cli.demo.command:demo", "Run the main job end to end, offline", "Setup"),
     Command("version", "ghost_cli.version:version", "Print the version", "Setup"),
 )
 # fmt: on

@@ -75,6 +75,8 @@ def _dispatch(words: list[str]) -> int:
     command, rest = find(words)
     if command is None or not command.present():
         raise _no_such(words[0])
+    if command.plain:
+        return command.load()(rest)
     from ghost_cli import invoke
 
     return invoke.run(command, rest)

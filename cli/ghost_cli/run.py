@@ -132,10 +132,10 @@ def _environment(proxy: Proxy, opened: Opened, made: Spawned, port: int) -> dict
     block = environment.made_of(
         opened.settings, made.session_id, url=url, authority=proxy.authority
     )
-    return _masked(proxy, block.over())
+    return _masked(proxy, opened, block.over())
 
 
-def _masked(proxy: Proxy, environment: dict[str, str]) -> dict[str, str]:
+def _masked(proxy: Proxy, opened: Opened, environment: dict[str, str]) -> dict[str, str]:
     """Mask secrets wherever they stand: a copy under another name would undo the stand-in.
 
     Short secrets are left, because they occur by chance; those of `cmd:` are not known yet.
@@ -143,7 +143,7 @@ def _masked(proxy: Proxy, environment: dict[str, str]) -> dict[str, str]:
     from ghost_credentials.needles import MIN_ENCODED_BYTES
     from ghost_credentials.scrub import Scrubber
 
-    known = proxy.services.secrets.known
+    known = (*proxy.services.secrets.known, *proxy.events.secrets(opened.settings))
     scrubber = Scrubber([each for each in known if len(each.reveal()) >= MIN_ENCODED_BYTES])
     return {
         name: os.fsdecode(scrubber.clean(os.fsencode(value)).data)

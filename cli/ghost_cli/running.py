@@ -98,17 +98,31 @@ def port_of(configured: int) -> int:
 def _alive() -> list[Possess]:
     """Return what runs for this home; notes of the dead are removed."""
     root, found = str(ghost_home().root), []
-    for note in sorted(runtime_dir().glob("possess-*.json")):
-        try:
-            each = Possess(**json.loads(note.read_bytes()))
-            runs = each.runs()
-        except (OSError, ValueError, TypeError):
+    for note, each in notes(runtime_dir()):
+        if each is None:
             continue
-        if not runs:
+        if not each.runs():
             note.unlink(missing_ok=True)
         elif each.home == root:
             found.append(each)
     return found
+
+
+def notes(folder: Path) -> Iterator[tuple[Path, Possess | None]]:
+    """Yield each note in a runtime folder, of any home, and what it says; None if it is damaged."""
+    for note in sorted(folder.glob("possess-*.json")):
+        try:
+            document = json.loads(note.read_bytes())
+            each = Possess(
+                pid=int(document["pid"]),
+                port=int(document["port"]),
+                started=int(document["started"]),
+                home=str(document["home"]),
+            )
+        except (OSError, ValueError, TypeError, KeyError):
+            yield note, None
+        else:
+            yield note, each
 
 
 def _started(pid: int) -> int:

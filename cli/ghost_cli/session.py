@@ -17,7 +17,6 @@ from ghost_core.clock import Clock, SystemClock, rfc3339
 from ghost_core.errors import NotFoundError
 from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
-from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import lifetime, quarantine, sweep
 from ghost_ledger.session.custody import is_owned
 from ghost_ledger.session.spawn import public_text
@@ -94,7 +93,7 @@ def _ledger(clock: Clock) -> Iterator[Ledger | None]:
             return
         db.migrate(engine)
         if sweep.due(engine, clock):
-            with Recorder.open(opened.home, url, clock=clock) as recorder:
+            with opened.recorder() as recorder:
                 sweep.sweep(recorder, opened.home, clock)
         yield Ledger(engine)
     finally:

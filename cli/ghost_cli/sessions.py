@@ -60,14 +60,23 @@ class Opened:
         finally:
             engine.dispose()
 
-    def recorder(self) -> Recorder:
-        """Open the ledger for writing; the caller closes it."""
-        return Recorder.open(
+    @contextmanager
+    def recorder(self) -> Iterator[Recorder]:
+        """Open the ledger for writing; webhooks and triggers hear of what is entered."""
+        settings, clock = self.settings, SystemClock()
+        with Recorder.open(
             self.home,
-            self.settings.database.url,
-            clock=SystemClock(),
-            payload_policy=self.settings.ledger.payloads,
-        )
+            settings.database.url,
+            clock=clock,
+            payload_policy=settings.ledger.payloads,
+        ) as recorder:
+            if not settings.webhooks and not settings.triggers:
+                yield recorder
+                return
+            from ghost_addons import events
+
+            with events.following(self.home, settings, recorder, clock):
+                yield recorder
 
 
 def sweep(recorder: Recorder) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import Annotated
 
@@ -46,9 +47,7 @@ def spawn(
     """
     opened = Opened.now()
     settings, clock = opened.settings, SystemClock()
-    with Recorder.open(
-        opened.home, settings.database.url, clock=clock, payload_policy=settings.ledger.payloads
-    ) as recorder:
+    with opened.recorder() as recorder:
         sweep(recorder, opened.home, clock)
         made = spawned(
             recorder,
@@ -63,6 +62,7 @@ def spawn(
         recorder.detach(made.session_id)
         made.custody.release()
         output.result(made.document())
+        sys.stdout.flush()  # before receivers are told, which may take a moment
         made.token.wipe()
 
 

@@ -98,6 +98,20 @@ def runtime_dir() -> Path:
         return _private(Path(f"/tmp/ghost_sessions-{os.getuid()}"))  # noqa: S108
 
 
+def runtime_place() -> Path:
+    """Return where `runtime_dir` is, or would be; nothing is made."""
+    base = os.environ.get("XDG_RUNTIME_DIR")
+    if base:
+        return Path(base) / "ghost_sessions"
+    shared = Path("/tmp/ghost_sessions")  # noqa: S108  # the contract's place
+    if not shared.is_symlink() and not shared.exists():
+        return shared
+    found = shared.lstat()
+    if found.st_uid == os.getuid() and not found.st_mode & 0o077:
+        return shared
+    return Path(f"/tmp/ghost_sessions-{os.getuid()}")  # noqa: S108
+
+
 def _private(folder: Path) -> Path:
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -29,12 +29,16 @@ class UnsafeError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Hook:
-    """One hook file; `expected` is the hash that it must have, `problem` why it can only refuse."""
+    """One hook file; `expected` is the hash that it must have, `problem` why it can only refuse.
+
+    With a `url` there is no file: the receiver there judges.
+    """
 
     path: Path
     root: Path
     expected: str = ""
     problem: str = ""
+    url: str = ""
 
     @property
     def name(self) -> str:

@@ -22,8 +22,8 @@ from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
 from ghost_hooks.runner import HookRunner
 
-type ExtraHook = tuple[Path, str]
-"""A hook file of one call: absolute path and the SHA-256 (hex) that it must have."""
+type ExtraHook = tuple[Path | str, str]
+"""A hook of one call: absolute path and the SHA-256 (hex) that the file must have, or a URL and its own."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
@@ -120,6 +120,8 @@ class Gates:
 
 def _extra(extra: ExtraHook) -> Hook:
     path, expected = extra
+    if isinstance(path, str):
+        return Hook(Path(), Path(), expected=expected, url=path)
     known = path.is_absolute() and _SHA256.match(expected)
     problem = "" if known else "expected an absolute path and a SHA-256"
     return Hook(path, path.parent, expected=expected, problem=problem)

@@ -14,6 +14,7 @@ from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, asks_otherwise, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
 from ghost_hooks.pattern import is_method
+from ghost_hooks.posting import Poster
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule, RuleFolder, from_settings
 from ghost_hooks.runner import HookRunner
@@ -35,7 +36,9 @@ class Policy:
     def __init__(self, settings: Settings, scopes: Sequence[str]) -> None:
         self.scopes = tuple(Scope.parse(text) for text in split(scopes))
         self.catalogue = Catalogue.from_settings(settings)
-        self.runner = HookRunner(settings.hooks.dir, settings.hooks.timeout_seconds)
+        self.runner = HookRunner(
+            settings.hooks.dir, settings.hooks.timeout_seconds, poster=Poster.of(settings)
+        )
         self._grants = Grants.compile(self.catalogue, self.scopes)
         self._rules = from_settings(settings.rules)
         self._folder = RuleFolder(settings.hooks.dir / RULES)

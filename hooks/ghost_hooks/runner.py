@@ -11,27 +11,31 @@ from pathlib import Path
 from typing import Any
 
 from ghost_core.errors import GhostError
+from ghost_hooks import webhook
 from ghost_hooks.document import call_of, params_of, response_of
 from ghost_hooks.folder import Content, Hook, HookFolder, Stage, UnsafeError, read
 from ghost_hooks.params import Json, UnreadableError
+from ghost_hooks.posting import Poster
 from ghost_hooks.process import Finished, run
 from ghost_hooks.request import Verdict
 from ghost_hooks.rules import read_rules
 from ghost_hooks.schemas import Schema
+from ghost_hooks.webhook import PAST, labels_of
 
-_LABEL_LIMIT = 20
 _BAD_REPLY = 502
 # The C library hands a file that the kernel cannot run to a shell, to which an emptied one is a success.
 _PROGRAMS = (b"#!", b"\x7fELF", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-_PAST = {"deny": "denied", "quarantine": "quarantined"}
 
 
 class HookRunner:
     """The hooks of one folder; `timeout_seconds` is for each of them."""
 
-    def __init__(self, folder: Path, timeout_seconds: float) -> None:
+    def __init__(
+        self, folder: Path, timeout_seconds: float, *, poster: Poster | None = None
+    ) -> None:
         self.folder = HookFolder(folder)
         self.timeout_seconds = timeout_seconds
+        self.poster = poster or Poster((), None, timeout_seconds)
 
     def find(self, tool: str, action: str, stage: Stage) -> list[Hook]:
         """Return the hooks of a call, in the order in which they run; looked up each time."""
@@ -39,6 +43,8 @@ class HookRunner:
 
     async def run(self, hook: Hook, document: Mapping[str, object]) -> Verdict:
         """Return the hook's verdict with the hash of its file; nothing is raised but cancellation."""
+        if hook.url:
+            return await webhook.judge(self.poster, hook, document)
         try:
             content = await asyncio.to_thread(read, hook)
         except UnsafeError as error:
@@ -125,9 +131,9 @@ def _read(hook: Hook, finished: Finished) -> Verdict:
         hook.name,
         allow=outcome == "allow",
         reason=str(reason),
-        code="" if outcome == "allow" else f"hook.{_PAST[outcome]}",
+        code="" if outcome == "allow" else f"hook.{PAST[outcome]}",
         verdict=outcome,
-        labels=_labels(said.get("labels")),
+        labels=labels_of(said.get("labels")),
     )
 
 
@@ -141,12 +147,7 @@ def _said(output: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     outcome = found.get("verdict", "allow")
-    return found if isinstance(outcome, str) and outcome in {"allow", *_PAST} else None
-
-
-def _labels(said: object) -> tuple[str, ...]:
-    labels = said if isinstance(said, list) else []
-    return tuple(str(label)[:64] for label in labels[:_LABEL_LIMIT])
+    return found if isinstance(outcome, str) and outcome in {"allow", *PAST} else None
 
 
 def _by_schema(hook: Hook, content: Content, document: Mapping[str, object]) -> Verdict:

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 
 from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
-from ghost_core.errors import GhostError, NotFoundError
+from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.paths import Home
 from ghost_ledger import chain, entry, identity, note, opening, recovery
 from ghost_ledger.batch import Batch
@@ -50,6 +50,7 @@ class Recorder:
         self._keeper = keeper
         self._clock = clock
         self._system: SystemSession | None = None
+        self._closed = False
         self._lock = threading.RLock()
 
     @classmethod
@@ -152,9 +153,21 @@ class Recorder:
         """
         return self.submit(*drafts).result()
 
+    def follow(self, told: Callable[[tuple[Receipt, ...]], None] | None) -> None:
+        """Tell of every entry that this process commits, after its commit; None ends it.
+
+        Called by the writer's thread, so it must return at once and raise nothing.
+        """
+        self._writer.follower = told
+
     def system(self) -> str:
-        """Return the id of this process's system session; it is opened at the first call."""
+        """Return the id of this process's system session; it is opened at the first call.
+
+        Raises as `append`; after `close` always.
+        """
         with self._lock:
+            if self._closed:
+                raise UnavailableError("ledger: the recorder is closed", code="ledger.closed")
             if self._system is None:
                 self._open_system(lambda batch, system: batch.append([system.spawn()]))
             return self._opened().sid
@@ -216,7 +229,7 @@ class Recorder:
     def close(self) -> None:
         """Seal the system session, finish the queue, remember the head, end both threads."""
         with self._lock:
-            system, self._system = self._system, None
+            system, self._system, self._closed = self._system, None, True
         try:
             if system is not None:
                 self.seal(system.sid, system.closed_fields())

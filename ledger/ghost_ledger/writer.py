@@ -77,6 +77,7 @@ class Writer:
         self._committed = committed
         self._signers: dict[str, Signer] = {}
         self._ends: dict[str, ChainEnd] = {}
+        self.follower: Callable[[Receipts], None] | None = None
         self._queue: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._gate = threading.Lock()
         self._company = False
@@ -184,6 +185,10 @@ class Writer:
                 RuntimeError
             ):  # the loop is closed, nobody waits there any more
                 loop.call_soon_threadsafe(_tell, pairs)
+        follower = self.follower
+        if follower is not None:  # after those who wait, who are not to wait for it
+            committed = (each for each in outcomes if not isinstance(each, Exception))
+            follower(tuple(receipt for receipts in committed for receipt in receipts))
 
     def _attempt(self, calls: list[_Call]) -> list[_Outcome]:
         """Commit the calls together; if one of them breaks a constraint, each on its own."""

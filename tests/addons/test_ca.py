@@ -125,3 +125,24 @@ def test_a_strict_client_accepts_leaf_and_authority(
             leaf = secured.getpeercert()
     assert leaf is not None
     assert ("DNS", "localhost") in leaf["subjectAltName"]
+
+
+def test_a_look_at_an_authority_changes_nothing_and_sees_what_clients_are_given(
+    tmp_path: Path,
+) -> None:
+    authority = ca.ensure(tmp_path, now=NOW)
+    found = ca.existing(tmp_path)
+    assert (found.begins, found.ends) == (NOW - timedelta(days=2), NOW + ca.LIFETIME)
+    assert found.complete
+    authority.certificate_file.unlink()
+    assert not ca.existing(tmp_path).complete
+    assert not authority.certificate_file.exists()
+
+
+def test_a_look_at_a_key_of_another_certificate_is_refused(tmp_path: Path) -> None:
+    one, other = ca.ensure(tmp_path / "one"), ca.ensure(tmp_path / "other")
+    key, _, _ = one.key_file.read_bytes().partition(b"-----BEGIN CERT")
+    other.key_file.write_bytes(key + other.certificate_file.read_bytes())
+    with pytest.raises(ConfigError) as caught:
+        ca.existing(tmp_path / "other")
+    assert caught.value.code == "ca.unreadable"

@@ -84,3 +84,18 @@ def test_a_change_of_a_document_beside_it_holds_too(
 def test_other_scopes_have_rules_of_their_own(governor: Governor) -> None:
     one, other = governor.in_force(SCOPES), governor.in_force(("PUT https://api.test/**",))
     assert one.policy.hash != other.policy.hash
+
+
+def test_a_change_is_told_once_with_the_new_settings(config: Path) -> None:
+    told: list[int] = []
+    governor = Governor(
+        configuration.load,
+        [str(config)],
+        on_change=lambda found: told.append(found.ledger.payload_limit),
+    )
+    for _ in range(2):
+        governor.settings()
+    config.write_text("[ledger]\npayload_limit = 2000\n")
+    for _ in range(2):
+        governor.settings()
+    assert told == [10, 2000]

@@ -118,8 +118,11 @@ def test_a_stopped_owner_leaves_the_session_for_the_next_one(
         ("proxy.upstream_proxy", '[proxy]\nupstream_proxy = "http://corporate:3128"'),
         ("proxy.workers", "[proxy]\nworkers = 2"),
         ("ledger.witnesses", '[ledger]\nwitnesses = ["w+00000000+AAAA"]'),
-        ("webhooks", '[webhooks.a]\nurl = "https://ops.test"\non = ["action.denied"]'),
-        ("triggers", '[[triggers]]\non = "action.executed"\ncommand = ["/bin/true"]'),
+        ("webhooks.a.secret", '[webhooks.a]\nurl = "https://ops.test"\non = ["action.denied"]'),
+        (
+            "webhooks.a.url",
+            '[webhooks.a]\nurl = "http://ops.test"\non = ["action.denied"]\nsecret = "env:A"',
+        ),
         (
             "credentials.a.rotate",
             '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nrotate = { every_seconds = 60 }',

@@ -32,6 +32,13 @@ hosts = ["{evil}"]
 [tools.demo_api]
 base_url = "https://{evil}"
 credential = "demo"
+[webhooks.w]
+url = "https://{evil}/hook"
+on = ["action.executed"]
+secret = "cmd:touch {folder}/ran"
+[[triggers]]
+on = "action.executed"
+command = ["/bin/sh", "-c", "touch {folder}/ran"]
 [[rules]]
 deny = {{ host = "*", method = "DELETE", path = "/**" }}
 """
@@ -99,6 +106,8 @@ def test_what_it_tightens_holds(clone: Clone) -> None:
 def test_the_user_is_told_what_does_not_count_and_how_to_allow_it(clone: Clone) -> None:
     told = clone.proxy.wait_line("ghost trust")
     for name in ("credentials.demo.secret", "hooks.dir", "proxy.allow_private", "tools.demo_api"):
+        assert name in told
+    for name in ("webhooks.w.url", "webhooks.w.secret", "triggers"):
         assert name in told
     for name in ("session.max_ttl_seconds", "proxy.record", "rules"):
         assert name not in told

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -190,6 +192,39 @@ def test_a_hook_that_is_not_there_is_missing(owned: tuple[GhostHome, Session], s
     home, _ = owned
     done = inside(home, "--json", *echo(stage, "nowhere.sh"))
     assert (done.code, done.error["code"]) == (4, "hook.missing")
+
+
+@pytest.mark.parametrize(
+    ("stage", "status", "verdict"),
+    [
+        ("--validate-pre", "executed", "allow"),
+        ("--validate-post", "executed", "allow"),
+        ("--validate-pre", "denied", "deny"),
+        ("--validate-post", "failed", "deny"),
+    ],
+)
+def test_a_url_judges_the_call_and_its_reply(
+    owned: tuple[GhostHome, Session], up: Upstream, stage: str, status: str, verdict: str
+) -> None:
+    home, session = owned
+    up.route("/judge", lambda each: each.reply(200, json.dumps({"verdict": verdict}).encode()))
+    done = inside(home, *echo(stage, f"{up.url}/judge"))
+    code = {"executed": 0, "denied": 5, "failed": 1}[status]
+    assert (done.code, done.json["status"]) == (code, status), done.out
+    asked = [each for each in up.requests if each.path == "/judge"][-1]
+    assert SECRET.encode() not in asked.body
+    assert json.loads(asked.body)["session"]["session_id"] == session.sid
+    kind = {"executed": "action.outcome", "failed": "action.outcome"}.get(status, "action.denied")
+    found = [each for each in entries(home, session) if each.id == done.json["action_id"]]
+    verdicts = [
+        each
+        for entered in found
+        for each in entered.fields["verdicts"]  # type: ignore[union-attr]
+        if isinstance(each, dict) and each["rule"] == up.url
+    ]
+    assert found[-1].type == kind
+    digest = hashlib.sha256(f"{up.url}/judge".encode()).hexdigest()
+    assert [(each["verdict"], each["hash"]) for each in verdicts] == [(verdict, digest)]
 
 
 # -- which session -----------------------------------------------------------------------------------

@@ -154,6 +154,14 @@ def test_a_copy_of_a_secret_under_another_name_is_masked(secretive: GhostHome) -
     assert (shown["COPY"], shown["OTHER"]) == ("[redacted by ghost]", "x")
 
 
+def test_the_key_of_a_webhook_is_masked_too(secretive: GhostHome) -> None:
+    secretive.append(
+        '[webhooks.ops]\nurl = "https://ops.example/x"\non = ["session.bypass"]\nsecret = "env:OPS_KEY"'
+    )
+    done = run(secretive, *python(SHOW), env={"OPS_KEY": REALLY})
+    assert json.loads(done.out)["OPS_KEY"] == "[redacted by ghost]"
+
+
 def test_a_client_in_the_child_goes_through_the_session(place: GhostHome, up: Upstream) -> None:
     before = len(up.requests)
     curl = [program("curl"), "-sS", "--fail", "-o", os.devnull, "-d", "a=1", f"{up.url}/echo"]

@@ -146,3 +146,13 @@ def test_the_last_error_object_is_the_error_that_it_was() -> None:
     assert error is not None
     assert (error.code, error.hint, error.exit_code) == ("port.busy", "h", 4)
     assert running.last_error(b"Traceback\n") is None
+
+
+def test_a_look_at_the_notes_changes_none_of_them() -> None:
+    dead, damaged = note(4711, started=1), runtime_dir() / "possess-4712.json"
+    damaged.write_text("[]")
+    found = dict(running.notes(runtime_dir()))
+    assert found[damaged] is None
+    assert found[dead] is not None
+    assert not found[dead].runs()
+    assert dead.exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from pathlib import Path
@@ -17,6 +18,9 @@ from ghost_core.settings import load
 from ghost_ledger.reader import Ledger
 from ghost_ledger.session import token
 from ghost_ledger.session.custody import Custody
+from support.certs import Certs
+from support.receiver import KEY, answering, opened
+from support.upstream import Upstream
 
 RAW = "GET https://api.example.com/v1/*"
 TOOLS = """
@@ -146,3 +150,18 @@ def test_a_child_names_its_parent_and_wants_no_more(capsys: pytest.CaptureFixtur
 def test_an_unknown_parent_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--intent", "x", "--parent", "gh_" + "0" * 32]
     assert refused(capsys, *words) == (4, "session.unknown")
+
+
+def test_a_receiver_hears_of_the_session(home: Path, tmp_path: Path, certs: Certs) -> None:
+    with Upstream(certs) as ops:
+        ops.route("/hook", answering(500))
+        (tmp_path / "key").write_bytes(b"whsec_" + base64.b64encode(KEY))
+        (home / "ghost.toml").write_text(
+            f'[proxy]\nupstream_ca = "{certs.ca}"\nallow_private = ["{ops.authority}"]\n'
+            f'[webhooks.audit]\nurl = "{ops.url}/hook"\non = ["session.spawned"]\n'
+            f'secret = "file:{tmp_path}/key"\n'
+        )
+        assert main(["spawn", "--intent", "test"]) == 0
+        first, second = ops.requests
+    assert opened(first)["data"]["ttl_seconds"] == 300
+    assert opened(first)["id"] == opened(second)["id"]

@@ -97,3 +97,17 @@ def test_without_a_runtime_folder_of_the_system_the_shared_one_is_used(
     assert runtime_dir() == tmp_path / "ghost_sessions"
     (tmp_path / "ghost_sessions").chmod(0o777)
     assert runtime_dir() == tmp_path / f"ghost_sessions-{os.getuid()}"
+
+
+def test_the_place_of_the_runtime_folder_is_told_and_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert paths.runtime_place() == Path(os.environ["XDG_RUNTIME_DIR"]) / "ghost_sessions"
+    monkeypatch.delenv("XDG_RUNTIME_DIR")
+    monkeypatch.setattr(paths, "Path", lambda text: tmp_path / text.removeprefix("/tmp/"))
+    shared = tmp_path / "ghost_sessions"
+    assert paths.runtime_place() == shared
+    assert not shared.exists()
+    assert paths.runtime_place() == runtime_dir() == shared
+    shared.chmod(0o777)
+    assert paths.runtime_place() == runtime_dir()

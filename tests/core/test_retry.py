@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+
 import pytest
 
 from ghost_core.retry import retrying
@@ -44,3 +46,12 @@ def test_after_the_last_attempt_an_unwanted_value_stands() -> None:
 
 def test_a_wanted_value_is_returned_at_once() -> None:
     assert retrying(Flaky(0), attempts=3, first_seconds=0) == 1
+
+
+def test_once_stopped_no_wait_goes_on_and_nothing_is_called_again() -> None:
+    stop, call = threading.Event(), Flaky(0)
+    timer = threading.Timer(0.05, stop.set)
+    timer.start()
+    assert retrying(call, attempts=9, when=lambda _: True, wait=lambda _: 60.0, stop=stop) == 1
+    assert call.calls == 1
+    timer.join()

@@ -43,6 +43,7 @@ FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PROMISED = {
     "README.md": "I hold ghost_openai_placeholder\n",
     "docs/how-to/credentials.md": "same_in_a_file: the secret from file:~/payments.secret can be used",
+    "docs/how-to/events.md": '"type":"action.executed"',
     "docs/how-to/evidence.md": "Incomplete. Nothing is broken, but the evidence does not suffice.",
     "docs/how-to/git.md": "sealed: ghost replay",
     "docs/how-to/hooks.md": "more than 5000 needs a human",

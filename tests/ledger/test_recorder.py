@@ -338,3 +338,27 @@ def test_six_processes_with_eight_threads_make_one_gap_free_chain(tmp_path: Path
     assert _types(tmp_path).count("action.intent") == 240
     assert differences(db.engine(url_of(tmp_path))) == []
     assert _types(tmp_path).count("log.init") == 1
+
+
+def test_a_follower_hears_of_what_was_committed_and_of_nothing_else(recorder: Recorder):
+    owned = spawned(recorder)
+    heard: list[str] = []
+    recorder.follow(lambda receipts: heard.extend(entry.parse(each.body).type for each in receipts))
+    recorder.append(intent(owned.sid))
+    with pytest.raises(IntegrityError):
+        recorder.append(replace(intent(owned.sid), fields={}))
+    recorder.append(denied(owned.sid))
+    recorder.seal(owned.sid, CLOSED)
+    recorder.system()
+    recorder.append(denied(recorder.system()))
+    recorder.follow(None)
+    recorder.append(denied(recorder.system()))
+    assert heard[:4] == ["action.intent", "action.denied", "session.closed", "session.seal"]
+    assert heard[4:] == ["action.denied"]
+
+
+def test_a_closed_recorder_opens_no_session_of_its_own(recorder: Recorder):
+    recorder.close()
+    with pytest.raises(UnavailableError) as caught:
+        recorder.system()
+    assert caught.value.code == "ledger.closed"

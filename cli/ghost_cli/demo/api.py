@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 EVENTS = 5
 GAP_SECONDS = 0.1
+EMPTY_REPOSITORY = "/v1/empty.git"
 _BODY_BYTES = 65_536
+_ADVERTISED = b"# service=git-upload-pack\n"
+# git's smart protocol: one service line, then no refs at all, each in its own packet lines.
+_NO_REFS = b"%04x%s0000" % (len(_ADVERTISED) + 4, _ADVERTISED) + b"0000"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._feed()
             case "/v1/whoami":
                 self._reply(200, {"you_sent": self.headers.get("Authorization", "")})
+            case path if path.startswith(f"{EMPTY_REPOSITORY}/info/refs"):
+                self._send(200, "application/x-git-upload-pack-advertisement", _NO_REFS)
             case _:
                 self._reply(404, {"error": "no such resource"})
 
@@ -67,9 +73,11 @@ class _Handler(BaseHTTPRequestHandler):
         return authorised
 
     def _reply(self, status: int, document: dict[str, object]) -> None:
-        body = json.dumps(document).encode()
+        self._send(status, "application/json", json.dumps(document).encode())
+
+    def _send(self, status: int, media: str, body: bytes) -> None:
         self.send_response(status)
-        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Type", media)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)

@@ -10,6 +10,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from ghost_core.errors import FailedError
@@ -44,12 +45,13 @@ class Done:
         return document
 
 
-def run(command: Sequence[str], environment: Environment) -> Done:
-    """Run a program to its end; raises FailedError after 20 s."""
+def run(command: Sequence[str], environment: Environment, *, folder: Path | None = None) -> Done:
+    """Run a program to its end, in a folder if one is named; raises FailedError after 20 s."""
     try:
         done = subprocess.run(
             command,
             env=environment,
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -63,9 +65,12 @@ def run(command: Sequence[str], environment: Environment) -> Done:
     return Done(done.returncode, done.stdout, done.stderr)
 
 
-def ghost(environment: Environment, *arguments: str, code: int = 0) -> Done:
+def ghost(
+    environment: Environment, *arguments: str, code: int = 0, folder: Path | None = None
+) -> Done:
     """Run a `ghost` command that must end with this exit code; raises FailedError."""
-    done = run([sys.executable, "-m", "ghost_cli", *arguments], environment)
+    # -P: a file named like one of our modules in the current folder is not imported.
+    done = run([sys.executable, "-P", "-m", "ghost_cli", *arguments], environment, folder=folder)
     if done.code != code:
         said = _said((done.err or done.out).splitlines())
         raise FailedError(
@@ -84,11 +89,14 @@ class Proxy:
 
 
 @contextmanager
-def possess(environment: Environment, *arguments: str) -> Iterator[Proxy]:
+def possess(
+    environment: Environment, *arguments: str, folder: Path | None = None
+) -> Iterator[Proxy]:
     """Run `ghost possess` until the block ends; raises FailedError if it is not ready in 20 s."""
     started = time.monotonic()
     process = subprocess.Popen(
-        [sys.executable, "-m", "ghost_cli", "possess", *arguments],
+        [sys.executable, "-P", "-m", "ghost_cli", "possess", *arguments],
+        cwd=folder,
         env={"PYTHONUNBUFFERED": "1", **environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -84,8 +84,8 @@ class Place:
         path = os.pathsep.join((str(Path(sys.executable).parent), os.defpath))
         return {"PATH": path, "HOME": str(self.root), "LC_ALL": "C.UTF-8"}
 
-    def configure(self, api: Api) -> None:
-        """Write the `ghost.toml` that puts the API behind the tool `payments`."""
+    def configure(self, api: Api, *, actions: str = "") -> None:
+        """Write the `ghost.toml` that puts the API behind the tool `payments`; `actions` are more of it."""
         text = _CONFIG.format(
             port=self.port,
             root=self.root,
@@ -93,7 +93,7 @@ class Place:
             placeholder=self.placeholder,
             tool=TOOL,
         )
-        write_file(self.home / "ghost.toml", text.encode(), mode=0o600)
+        write_file(self.home / "ghost.toml", (text + actions).encode(), mode=0o600)
 
     def files(self) -> list[Path]:
         """Every file of the home and the runtime folder."""

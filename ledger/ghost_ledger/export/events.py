@@ -26,6 +26,8 @@ _WORDS: Final = {
     "approval.expired": "Approval not given in time",
     "payload.erased": "Payload erased",
     "recorder.gap": "The recorder lost entries",
+    "webhook.delivered": "A receiver was told",
+    "webhook.failed": "A receiver could not be told",
     "log.init": "Log opened",
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ghost_cli.demo import certificate
-from ghost_cli.demo.api import Api, Call
+from ghost_cli.demo.api import EMPTY_REPOSITORY, Api, Call
 from ghost_core.secret import SecretBytes
 
 
@@ -59,3 +59,8 @@ def test_a_placeholder_is_not_let_in(api: Api, context: ssl.SSLContext) -> None:
 def test_the_api_sends_the_key_back_on_request(api: Api, context: ssl.SSLContext) -> None:
     _, body = get(api, context, "/v1/whoami", "real")
     assert json.loads(body) == {"you_sent": "Bearer real"}
+
+
+def test_git_finds_a_repository_without_refs(api: Api, context: ssl.SSLContext) -> None:
+    path = f"{EMPTY_REPOSITORY}/info/refs?service=git-upload-pack"
+    assert get(api, context, path, "real") == (200, b"001e# service=git-upload-pack\n00000000")

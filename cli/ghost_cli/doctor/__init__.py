@@ -1,0 +1,1 @@
+"""`ghost doctor`: what would go wrong here, and the command that mends it."""
