@@ -103,7 +103,7 @@ def _forms(secret: bytes) -> Iterator[str]:
     yield secret.hex().upper()
     yield from _base64_forms(secret)
     plain = secret.decode("utf-8", "surrogateescape")
-    yield plain
+    yield from (plain, plain.lower(), plain.upper())
     yield repr(plain)[1:-1]
     yield quote(secret, safe="")
     yield quote(secret, safe="/")

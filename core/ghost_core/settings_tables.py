@@ -26,6 +26,7 @@ type CredentialKind = Literal[
     "query",
     "path",
     "body",
+    "cookie",
     "placeholder",
     "sigv4",
     "oauth2",
@@ -56,6 +57,8 @@ class CredentialSettings(Section):
     header: Text | None = None
     prefix: str = ""
     query: Text | None = None
+    body: Text | None = None
+    cookie: Text | None = None
     username: Text | None = None
     rotate: RotateSettings = RotateSettings()
     issuer: Issuer = "static"

@@ -14,7 +14,7 @@ from ghost_credentials.head import Head
 MIN_BYTES = 8
 """A shorter placeholder would occur by chance."""
 
-_SHAPE = re.compile(r"[A-Za-z0-9._~+/=-]+\Z")
+_SHAPE = re.compile(r"[A-Za-z0-9._~+/=:-]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def parse_placeholder(text: str, *, subject: str) -> bytes:
     """Check a configured placeholder: 8 or more characters of a token; raises ConfigError."""
     if len(text) < MIN_BYTES or not _SHAPE.match(text):
         raise ConfigError(
-            f"{subject}: expected a placeholder of {MIN_BYTES} or more letters, digits or ._~+/=-",
+            f"{subject}: expected a placeholder of {MIN_BYTES} or more letters, digits or ._~+/=:-",
             code="credential.placeholder",
         )
     return text.encode("ascii")
@@ -52,12 +52,23 @@ def occurs_in(value: bytes, placeholder: bytes) -> bool:
     return basic is not None and placeholder in basic.pair
 
 
-def holds(head: Head, placeholder: bytes) -> bool:
-    """Tell whether the placeholder occurs in a header value, inside Basic, or in path and query."""
+def exposed(head: Head) -> bytes:
+    """Return all that a head says as one text: path and query, names, values, and these decoded."""
     path = head.path.encode("utf-8", "surrogateescape")
-    if placeholder in path or placeholder in unquote_to_bytes(path):
-        return True
-    return any(occurs_in(value, placeholder) for _, value in head.headers)
+    lines = [path, *(part for line in head.headers for part in line)]
+    if b"%" in path:
+        lines.append(unquote_to_bytes(path))
+    pairs = (basic_pair(value) for _, value in head.headers)
+    lines += [each.pair for each in pairs if each is not None]
+    return b"\n".join(lines)
+
+
+def is_a_value(body: bytes, placeholder: bytes, *, form: bool) -> bool:
+    """Tell whether the placeholder is all of a field or of a JSON string, not part of a longer text."""
+    if form:
+        values = (unquote_to_bytes(part.partition(b"=")[2]) for part in body.split(b"&"))
+        return any(value == placeholder for value in values)
+    return re.search(rb'(?<!\\)"' + re.escape(placeholder) + rb'"', body) is not None
 
 
 def basic_pair(value: bytes) -> BasicPair | None:

@@ -1,8 +1,8 @@
-"""Where secrets come from: `env:`, `file:`, `cmd:` and `vault:`, resolved anew for each request.
+"""Where secrets come from: `env:`, `file:`, `cmd:`, `keyring:` and `vault:`, resolved anew for each request.
 
 Kept are the answer of a command, for a minute at most, and a file until it changes: a secret that was
-rotated or removed holds, or fails, from the next request on. Resolving can wait for a command or the
-database: call it in a thread.
+rotated or removed holds, or fails, from the next request on. Resolving can wait for a command, a keyring or
+the database: call it in a thread.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import ConfigError, NotFoundError, UnavailableError
 from ghost_core.paths import Home, expand
 from ghost_core.secret import SecretBytes
+from ghost_credentials import ring
 from ghost_credentials.command import Commands
 from ghost_credentials.grammar import require_value
 
@@ -34,7 +35,7 @@ MAX_SECRET_BYTES = 16_384
 type Mark = tuple[int, int, int, int, int]
 
 _SETTLED_NS = 200_000_000
-_SCHEMES = ("env", "file", "cmd", "vault")
+_SCHEMES = ("env", "file", "cmd", "keyring", "vault")
 _ENV_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _VAULT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}\Z")
 
@@ -75,11 +76,17 @@ class Reference:
         """Credential and reference, to begin a message with."""
         return f"{_who(self.credential)} from {self.shown}"
 
+    def require_package(self) -> None:
+        """Check that what reads the secret is installed; raises ConfigError `credential.keyring`."""
+        if self.scheme == "keyring":
+            ring.require_package(subject=self.subject)
+
     def _require_place(self) -> None:
         fits = {
             "env": lambda: _ENV_NAME.match(self.place) is not None,
             "file": lambda: "\0" not in self.place,
             "cmd": lambda: _splits(self.place),
+            "keyring": lambda: ring.is_entry(self.place),
             "vault": lambda: is_vault_name(self.place),
         }
         if not fits[self.scheme]():
@@ -162,6 +169,8 @@ class SecretSource:
                 return self._from_environment(reference)
             case "cmd":
                 return self._commands.answer(reference.place, subject=reference.subject)
+            case "keyring":
+                return _from_keyring(reference)
             case _:
                 return self._from_vault(reference)
 
@@ -236,6 +245,14 @@ def _splits(command: str) -> bool:
         return bool(shlex.split(command))
     except ValueError:
         return False
+
+
+def _from_keyring(reference: Reference) -> SecretBytes:
+    found = ring.find(reference.place, subject=reference.subject)
+    if found is None:
+        hint = "keyring set " + " ".join(reference.place.rpartition("/")[::2])
+        raise _missing(reference, "is not in the keyring", hint=hint)
+    return found
 
 
 def _missing(reference: Reference, text: str, *, hint: str | None = None) -> NotFoundError:

@@ -16,6 +16,7 @@ from ghost_credentials.needles import MIN_ENCODED_BYTES, needles
 MARK = b"[redacted by ghost]"
 
 _HEAD_BYTES = 4
+_ESCAPES = (b"\0", b"\\", b"%", b"&")
 
 
 class Cleaned(NamedTuple):
@@ -31,7 +32,7 @@ class Scrubber:
     `short` counts the secrets that are searched as they are only; see `needles`.
     """
 
-    __slots__ = ("_begins", "_heads", "_needles", "_pattern", "short")
+    __slots__ = ("_begins", "_groups", "_heads", "_needles", "_pattern", "short")
 
     def __init__(self, secrets: Sequence[SecretBytes]) -> None:
         values = [secret.reveal() for secret in secrets]
@@ -39,6 +40,7 @@ class Scrubber:
         found = {needle for value in values for needle in needles(value)}
         # the regular expression takes the first alternative that fits, so the longest must come first
         self._needles = tuple(sorted(found, key=lambda each: (-len(each), each)))
+        self._groups = _grouped(self._needles)
         self._pattern = re.compile(b"|".join(map(re.escape, self._needles)) or b"(?!)")
         self._heads = tuple(
             (needle[:_HEAD_BYTES], needle) for needle in self._needles if len(needle) > _HEAD_BYTES
@@ -52,9 +54,11 @@ class Scrubber:
     def holds(self, data: bytes) -> bool:
         """Tell whether the text holds any form of a secret."""
         # one search per form skips by its length and is ten times faster than the alternation
-        for needle in self._needles:  # noqa: SIM110  # a generator would cost as much as the searches
-            if needle in data:
-                return True
+        for marker, group in self._groups:
+            if marker in data:
+                for needle in group:
+                    if needle in data:
+                        return True
         return False
 
     def clean(self, data: bytes) -> Cleaned:
@@ -62,6 +66,23 @@ class Scrubber:
         if not self.holds(data):
             return Cleaned(data, 0)
         return Cleaned(*self._pattern.subn(MARK, data))
+
+    def after(self, sent: bytes, data: bytes) -> Cleaned:
+        """Clean a text that follows one which has gone already: of a secret over both, the rest goes.
+
+        Of what was sent the last `reach` bytes are enough.
+        """
+        clean = self.clean(data)
+        joined = sent + clean.data
+        if not sent or not self.holds(joined):
+            return clean
+        over = next(each for each in self._pattern.finditer(joined) if each.end() > len(sent))
+        return Cleaned(MARK + joined[over.end() :], clean.hits + 1)
+
+    @property
+    def reach(self) -> int:
+        """How far back the beginning of a secret can lie, bytes."""
+        return max((len(needle) for needle in self._needles), default=1) - 1
 
     def stream(self) -> StreamScrubber:
         """Begin a stream."""
@@ -101,6 +122,18 @@ class Scrubber:
     @override
     def __repr__(self) -> str:
         return f"Scrubber({len(self._needles)} forms)"
+
+
+def _grouped(found: Sequence[bytes]) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
+    """Return the needles by a byte that each of them holds and most texts do not.
+
+    Escaped forms are a half of all, and a text without the escape needs no search for them.
+    """
+    groups: dict[bytes, list[bytes]] = {}
+    for needle in found:
+        marker = next((escape for escape in _ESCAPES if escape in needle), b"")
+        groups.setdefault(marker, []).append(needle)
+    return tuple((marker, tuple(group)) for marker, group in groups.items())
 
 
 class Split(NamedTuple):

@@ -134,10 +134,10 @@ def test_a_credential_without_a_secret_is_refused() -> None:
     assert caught.value.code == "credential.reference"
 
 
-@pytest.mark.parametrize("kind", ["bearer", "basic", "header", "query", "placeholder"])
+@pytest.mark.parametrize("kind", ["bearer", "basic", "header", "query", "placeholder", "cookie"])
 def test_every_kind_injects_the_secret_once(kind: str) -> None:
     found = Credential.from_settings(
-        "x", section(kind=kind, header="x-api-key", query="key", username="u")
+        "x", section(kind=kind, header="x-api-key", query="key", username="u", cookie="sid")
     )
     sent = Head("GET", "/?key=own", ((b"X-Api-Key", found.stand_in), (b"Authorization", b"own")))
     head = found.inject(found.strip(sent).head, SECRET)
@@ -149,11 +149,38 @@ def test_every_kind_injects_the_secret_once(kind: str) -> None:
     assert all(name == name.lower() for name, _ in head.headers)
 
 
-@pytest.mark.parametrize("value", [b"a\r\nx: y", b"a\nb", b"a\x00", b"", b" a", b"a\xc2\x85b"])
-def test_an_unfit_secret_is_refused_at_injection(value: bytes) -> None:
+KINDS = ("bearer", "basic", "header", "query", "placeholder", "path", "body", "cookie")
+UNFIT = [
+    b"a\r\nx: y", b"a\nb", b"a\x00", b"", b" a", b"a\xc2\x85b", b"a\x85b", b"a\xe2\x80\xa8b", b"a\xe2\x80\xa9b",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("value", UNFIT)
+def test_an_unfit_secret_is_refused_at_injection(value: bytes, kind: str) -> None:
+    places = {"header": "x-key", "query": "key", "cookie": "sid", "body": "token"}
+    found = Credential.from_settings("x", section(kind=kind, **places))
+    head = Head("POST", "/ghost_x_placeholder", ((b"content-type", b"application/json"),))
     with pytest.raises(ConfigError, match="credential 'x'") as caught:
-        bound("h.example").inject(Head("GET", "/"), SecretBytes(value))
+        found.fill(found.inject(head, SecretBytes(value)), b"{}", SecretBytes(value))
     assert caught.value.code == "credential.malformed"
+
+
+def test_a_body_is_filled_by_its_kind_and_by_no_other() -> None:
+    head = Head("POST", "/", ((b"content-type", b"application/json"),))
+    filling = Credential.from_settings("x", section(kind="body", body="token"))
+    assert filling.fills_body
+    assert filling.fill(head, b"{}", SECRET) == b'{"token":"hunter2-hunter2"}'
+    assert filling.inject(head, SECRET) == head
+    assert not bound("h.example").fills_body
+    assert bound("h.example").fill(head, b"{}", SECRET) == b"{}"
+
+
+@pytest.mark.parametrize("name", ["", "a b", "a\nb", "a/b", "a" * 65, ".a"])
+def test_an_unfit_name_is_refused(name: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        Credential.from_settings(name, section())
+    assert caught.value.code == "credential.name"
 
 
 def test_the_agent_holds_the_configured_stand_in_or_one_of_the_name() -> None:
@@ -206,6 +233,73 @@ def test_two_credentials_for_one_host_are_refused_naming_both() -> None:
     with pytest.raises(DeniedError, match="'a' and 'b'") as caught:
         found.for_target(None, "https", "api.example.com", 443)
     assert caught.value.code == "credential.ambiguous"
+
+
+def split() -> Credentials:
+    return credentials(
+        whole=section(),
+        v1=section(hosts=["api.example.com/v1/**"]),
+        me=section(hosts=["api.example.com/v1/me"]),
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/", "whole"),
+        ("/v2/a", "whole"),
+        ("/v1", "v1"),
+        ("/v1/a", "v1"),
+        ("/v1/me", "me"),
+        ("/v1/me/x", "v1"),
+    ],
+)
+def test_of_several_on_one_host_the_longest_path_wins(path: str, expected: str) -> None:
+    chosen = split().for_target(None, "https", "api.example.com", 443, path)
+    assert chosen is not None
+    assert chosen.name == expected
+
+
+@pytest.mark.parametrize("path", ["/v1%2Fa", "/v1;x/a", "/v1/me;x", "/v1/me%3Bx"])
+def test_a_path_that_two_credentials_read_as_theirs_is_refused(path: str) -> None:
+    with pytest.raises(DeniedError, match=r"'\w+' and '\w+'") as caught:
+        split().for_target(None, "https", "api.example.com", 443, path)
+    assert caught.value.code == "credential.ambiguous"
+
+
+def test_a_path_that_may_be_nobodys_is_refused() -> None:
+    found = credentials(v1=section(hosts=["api.example.com/v1/**"]))
+    assert found.for_target(None, "https", "api.example.com", 443, "/v2") is None
+    with pytest.raises(DeniedError, match="'v1' and no credential"):
+        found.for_target(None, "https", "api.example.com", 443, "/v1%2Fa")
+
+
+def test_equal_paths_are_refused_naming_both() -> None:
+    found = credentials(
+        a=section(hosts=["api.example.com/v1/**"]), b=section(hosts=["*.example.com/v1/**"])
+    )
+    with pytest.raises(DeniedError, match="'a' and 'b'") as caught:
+        found.for_target(None, "https", "api.example.com", 443, "/v1/x")
+    assert caught.value.code == "credential.ambiguous"
+
+
+def test_the_tool_s_credential_is_bound_to_its_paths() -> None:
+    found = credentials(v1=section(hosts=["api.example.com/v1/**"]))
+    assert found.for_target("v1", "https", "api.example.com", 443, "/v1/a") is not None
+    for path in ("/v2", "/", "/v1%2Fa"):
+        with pytest.raises(DeniedError) as caught:
+            found.for_target("v1", "https", "api.example.com", 443, path)
+        assert caught.value.code == "credential.unbound"
+
+
+def test_a_stand_in_at_a_place_of_its_host_that_is_not_its_own_is_found() -> None:
+    found = credentials(v1=section(hosts=["api.example.com/v1/**"]))
+    head = Head("GET", "/v1", ((b"authorization", b"Bearer ghost_v1_placeholder"),))
+    filled = Head("GET", "/v1", ((b"authorization", b"Bearer x"),))
+    place = ("https", "api.example.com", 443)
+    assert found.stray(head, *place, "/v1", leaving=filled) is None
+    assert found.stray(head, *place, "/v1", leaving=head) is not None
+    assert found.stray(head, *place, "/v2", leaving=filled) is not None
 
 
 def test_a_stand_in_on_its_way_elsewhere_is_found() -> None:

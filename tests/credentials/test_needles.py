@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 from urllib.parse import quote, quote_plus
 
@@ -70,6 +71,23 @@ def test_json_that_is_safe_for_html_is_found() -> None:
 @pytest.mark.parametrize("secret", [b"a", b"hunter2"])
 def test_a_short_secret_is_searched_as_it_is_only(secret: bytes) -> None:
     assert needles(secret) == (secret,)
+
+
+@given(texts)
+def test_wide_text_one_case_and_escapes_by_bytes_are_found(text: str) -> None:
+    secret = text.encode()
+    forms = [
+        text.encode("utf-16-le"),
+        text.encode("utf-16-be"),
+        text.lower().encode(),
+        text.upper().encode(),
+    ]
+    forms += ["".join(f"\\x{byte:02x}" for byte in secret).encode(), html.escape(text).encode()]
+    forms += [
+        json.dumps(json.dumps(text)).encode(),
+        json.dumps(json.dumps(text).replace("/", "\\/")).encode(),
+    ]
+    assert [form for form in forms if not found(secret, form)] == []
 
 
 def test_an_empty_secret_is_never_found() -> None:

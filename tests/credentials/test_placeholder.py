@@ -8,7 +8,8 @@ from ghost_core.errors import ConfigError
 from ghost_credentials.head import Head
 from ghost_credentials.placeholder import (
     basic_pair,
-    holds,
+    exposed,
+    is_a_value,
     occurs_in,
     parse_placeholder,
     placeholder_for,
@@ -63,4 +64,20 @@ def test_a_basic_value_opens_and_closes_to_the_same() -> None:
     ],
 )
 def test_a_head_holds_it_in_path_query_or_value(path: str, value: bytes, expected: bool) -> None:
-    assert holds(Head("GET", path, ((b"x", value),)), STAND_IN) is expected
+    assert (STAND_IN in exposed(Head("GET", path, ((b"x", value),)))) is expected
+
+
+@pytest.mark.parametrize(
+    ("body", "form", "expected"),
+    [
+        (b'{"token": "sk_ghost_0001"}', False, True),
+        (b'["sk_ghost_0001"]', False, True),
+        (b'{"text": "I hold sk_ghost_0001"}', False, False),
+        (b'{"text": "I hold \\"sk_ghost_0001\\" here"}', False, False),
+        (b"a=1&token=sk_ghost_0001", True, True),
+        (b"token=sk%5Fghost_0001", True, True),
+        (b"text=I+hold+sk_ghost_0001", True, False),
+    ],
+)
+def test_a_value_is_told_from_a_longer_text(body: bytes, form: bool, expected: bool) -> None:
+    assert is_a_value(body, STAND_IN, form=form) is expected

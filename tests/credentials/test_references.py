@@ -32,7 +32,8 @@ def resolve(found: SecretSource, text: str) -> bytes:
         "",
         "hunter2-secret",
         "sk:hunter2-secret",
-        "keyring:x",
+        "keyring:hunter2-secret",
+        "keyring:a/",
         "env:",
         "env: ",
         "env:hunter2-secret",
@@ -139,6 +140,32 @@ def test_a_secret_has_a_length_that_servers_accept(home: Home, size: int, fits: 
 
 def test_a_command_is_run_without_a_shell(home: Home) -> None:
     assert resolve(source(home), "cmd:printf '%s' '$HOME;x'") == b"$HOME;x"
+
+
+def test_the_keyring_is_read_anew_each_time(home: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: dict[str, SecretBytes] = {"payments/me": SecretBytes(b"one")}
+
+    def find(place: str, *, subject: str) -> SecretBytes | None:
+        return held.get(place)
+
+    monkeypatch.setattr("ghost_credentials.ring.find", find)
+    found = source(home)
+    assert resolve(found, "keyring:payments/me") == b"one"
+    held["payments/me"] = SecretBytes(b"two")
+    assert resolve(found, "keyring:payments/me") == b"two"
+    del held["payments/me"]
+    with pytest.raises(NotFoundError, match="from keyring:payments/me") as caught:
+        resolve(found, "keyring:payments/me")
+    assert caught.value.hint == "keyring set payments me"
+
+
+def test_a_secret_that_was_sealed_with_a_line_break_is_refused_when_it_is_read(home: Home) -> None:
+    engine = db.engine(f"sqlite:///{home.database}")
+    db.migrate(engine)
+    Vault(home, engine).put("stripe", SecretBytes("hun\u0085ter2".encode()))
+    with pytest.raises(ConfigError, match="credential 'stripe' from vault:stripe") as caught:
+        resolve(SecretSource(home, engine), "vault:stripe")
+    assert caught.value.code == "credential.malformed"
 
 
 def test_the_vault_is_read_anew_each_time(home: Home) -> None:

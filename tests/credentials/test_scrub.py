@@ -131,6 +131,18 @@ def test_a_secret_at_the_very_end_is_taken_out() -> None:
     assert stream.count == 1
 
 
+@given(secrets, st.binary(max_size=40), st.integers(0, 200))
+def test_of_a_secret_that_began_in_what_was_sent_the_rest_goes(
+    values: list[bytes], before: bytes, cut: int
+) -> None:
+    found, text = scrubber(*values), before + values[0] + b" end"
+    cut %= len(text) - 4
+    sent = found.clean(text[:cut]).data
+    clean = found.after(sent[-found.reach :], text[cut:])
+    assert not found.holds(sent + clean.data)
+    assert clean.data.endswith(b" end")
+
+
 def test_short_secrets_are_counted() -> None:
     found = scrubber(b"", b"pin", b"hunter2-")
     assert found.short == 1

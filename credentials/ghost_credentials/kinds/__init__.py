@@ -7,7 +7,16 @@ from types import MappingProxyType
 from typing import Protocol
 
 from ghost_credentials.head import Head
-from ghost_credentials.kinds import basic, bearer, header, placeholder, query
+from ghost_credentials.kinds import (
+    basic,
+    bearer,
+    body,
+    cookie,
+    header,
+    path,
+    placeholder,
+    query,
+)
 
 __all__ = ["KINDS", "Kind"]
 
@@ -30,6 +39,9 @@ KINDS: Mapping[str, Callable[..., Kind]] = MappingProxyType(
         "basic": basic.build,
         "header": header.build,
         "query": query.build,
+        "path": path.build,
+        "body": body.build,
+        "cookie": cookie.build,
         "placeholder": placeholder.build,
     }
 )
