@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ghost_core import ids
+from ghost_credentials.binding import Credential
 from ghost_credentials.reply import ReplyScrubber
 from ghost_hooks.decision import Decision
 from ghost_hooks.request import Request, Verdict
@@ -23,7 +24,10 @@ MUTATIONS_EXEMPT = frozenset({"GET", "HEAD", "OPTIONS"})
 
 @dataclass(slots=True)
 class Action:
-    """The state of one call; `intent` is set once its entry is durable, `settled` once it has an outcome."""
+    """The state of one call; `intent` is set once its entry is durable, `settled` once it has an outcome.
+
+    `bound` is the credential to inject, `error` the code of what cut a call whose bytes were passing.
+    """
 
     session: LiveSession
     governance: Governance
@@ -38,6 +42,7 @@ class Action:
     recorded: bool = True
     admitted: bool = False
     credential: str = ""
+    bound: Credential | None = None
     body_mode: str = "none"
     sent: int = 0
     received: int = 0
@@ -55,7 +60,9 @@ class Action:
     websocket: bool = False
     frames_in: int = 0
     frames_out: int = 0
+    frames_end: bytes = b""
     flags: list[str] = field(default_factory=list)
+    error: str = ""
 
     @property
     def tool(self) -> str:

@@ -6,12 +6,13 @@ The order is the product: whatever fails before the end of `admit` leaves nothin
 from __future__ import annotations
 
 import asyncio
+import functools
 import re
 from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, encoding, holding, inject, quarantine, record, stream
+from ghost_addons import authority, encoding, holding, inject, leak, quarantine, record, stream
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
@@ -30,7 +31,7 @@ from ghost_ledger.commitment import Commitment
 
 _BREAKS = re.compile(rb"[\r\n\0]")
 _ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
-_SLOW = frozenset({"cmd", "vault"})  # they wait for a process or the database
+_SLOW = frozenset({"cmd", "keyring", "vault"})  # they wait for a process, a human or the database
 
 
 def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
@@ -47,6 +48,7 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
         _require_plain(request)
         target = _target(tunnel, flow)
         governance = services.governor.in_force(session.scopes)
+        services.secrets.learn(governance.credentials)
         wanted = (tunnel.ticket.tool, tunnel.ticket.action) if tunnel.ticket else None
         decision = governance.policy.judge(request.method, target, wanted=wanted)
         judged = Request(request.method, target, tuple(request.headers.fields))
@@ -105,7 +107,11 @@ def _is_websocket(request: http.Request) -> bool:
 
 
 def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
-    """Tell whether the body is held before admission; raises Refused where it cannot be."""
+    """Choose the credential, and tell whether the body is held before admission.
+
+    Raises Refused where it cannot be, or where no one credential is meant.
+    """
+    action.bound = _credential(action)
     limit = action.governance.settings.proxy.buffer_limit
     request = flow.request
     needs_body = _reads_body(action, request)
@@ -120,8 +126,12 @@ def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
 
 
 def _reads_body(action: Action, request: http.Request) -> bool:
-    """Tell whether a gate reads the body; a form can name another method than the one judged."""
-    return action.decision.needs_body or stream.is_form(request)
+    """Tell whether a gate or a credential reads the body.
+
+    A form can name another method than the one that was judged, so it never passes unseen.
+    """
+    fills = action.bound is not None and action.bound.fills_body
+    return action.decision.needs_body or stream.is_form(request) or fills
 
 
 async def admit(
@@ -136,28 +146,67 @@ async def admit(
         action.sent = len(body)
         action.body_mode = "buffered" if body else "none"
     account = action.session.account
+    credential = action.bound
     try:
         shown = await _judged(services, action, request, body)
         await _gates(services, action, request)
-        credential = _credential(action)
-        secret = None
-        if credential is not None:
-            secret = await _resolve(services, action, credential)
+        secret = await _resolve(services, action, credential) if credential else None
         head = inject.head_of(request, path=action.request.target.path_and_query)
-        _refuse_stray(action, head)
         action.wire_token = _wire_token(action)
         base = inject.stripped(head, credential, websocket=action.websocket)
+        masked = _masked(action, base, body)
+        await _refuse_leak(services, action, head, base, masked, suspect=shown != (body or b""))
         _require_alive(action)
     except BaseException:
         account.give_back(action.id)
         raise
-    await _intend(services, action, head, base, credential, body=shown)
+    await _intend(services, action, head, masked, body=shown)
     _require_alive(action)
     token = action.wire_token
     inject.put(
-        request, inject.injected(base, credential=credential, secret=secret, wire_token=token)
+        request, inject.outgoing(base, body, credential=credential, secret=secret, wire_token=token)
     )
     action.admitted = True
+
+
+def _masked(action: Action, base: Head, body: bytes | None) -> inject.Outgoing:
+    """Return what would leave, with marks in the place of what the agent must not hold."""
+    credential = action.bound
+    try:
+        return inject.outgoing(
+            base,
+            body,
+            credential=credential,
+            secret=inject.mark(credential) if credential else None,
+            wire_token=b"[ghost token]" if action.wire_token else b"",
+        )
+    except GhostError as error:
+        raise Refused(refusal_of(error), attempt_of(action)) from error
+
+
+async def _refuse_leak(
+    services: Services,
+    action: Action,
+    head: Head,
+    base: Head,
+    masked: inject.Outgoing,
+    *,
+    suspect: bool,
+) -> None:
+    """Refuse what may not leave; a coded body is looked into beside the loop, for it can expand."""
+    look = functools.partial(
+        leak.refuse_held,
+        services.secrets,
+        action,
+        agent=head,
+        base=base,
+        leaving=masked,
+        suspect=suspect,
+    )
+    coded = masked.body and head.get("content-encoding") is not None
+    refusal = await asyncio.to_thread(look) if coded else look()
+    if refusal is not None:
+        raise Refused(refusal, attempt_of(action))
 
 
 async def _judged(
@@ -227,7 +276,8 @@ def _require(
     if denial is None:
         return
     head = Head(request.method, action.request.target.path_and_query, _clean(services, request))
-    refusal = refusal_of(denial)
+    agent = inject.head_of(request, path=action.request.target.path_and_query)
+    refusal = leak.refuse_elsewhere(services.secrets, action, agent) or refusal_of(denial)
     if action.decision.hint and not refusal.hint:
         refusal = replace(refusal, hint=action.decision.hint)
     raise Refused(
@@ -243,7 +293,7 @@ def _credential(action: Action) -> Credential | None:
         return None
     try:
         return action.governance.credentials.for_target(
-            named, target.scheme, target.host, target.port
+            named, target.scheme, target.host, target.port, target.path
         )
     except GhostError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
@@ -261,17 +311,6 @@ async def _resolve(services: Services, action: Action, credential: Credential) -
         raise Refused(refusal_of(error), attempt_of(action)) from error
 
 
-def _refuse_stray(action: Action, head: Head) -> None:
-    target = action.request.target
-    stray = action.governance.credentials.stray(head, target.scheme, target.host, target.port)
-    if stray is not None:
-        error = DeniedError(
-            f"the stand-in of credential {stray.name!r} may not go to {target.host}",
-            code="credential.stray",
-        )
-        raise Refused(refusal_of(error), attempt_of(action))
-
-
 def _wire_token(action: Action) -> bytes:
     if not action.decision.ghost_token:
         return b""
@@ -284,14 +323,8 @@ def _wire_token(action: Action) -> bytes:
     ).encode()
 
 
-async def _intend(  # the parts of one entry
-    services: Services,
-    action: Action,
-    head: Head,
-    base: Head,
-    credential: Credential | None,
-    *,
-    body: bytes,
+async def _intend(
+    services: Services, action: Action, head: Head, masked: inject.Outgoing, *, body: bytes
 ) -> None:
     """Write the intent and wait until it is durable; an allowed read that nobody judged has none."""
     settings = action.governance.settings
@@ -309,16 +342,12 @@ async def _intend(  # the parts of one entry
     if action.body_mode == "streamed":
         action.request_body = Commitment("request_body")
     scrubber = services.secrets.scrubber
-    masked = inject.injected(
-        base,
-        credential=credential,
-        secret=inject.mark(credential) if credential else None,
-        wire_token=b"[ghost token]" if action.wire_token else b"",
-    )
+    fills = action.bound is not None and action.bound.fills_body
     draft = record.intent(
         action,
         agent_head=record.head_text(_shown(head), scrubber),
-        forwarded_head=record.head_text(masked, scrubber),
+        forwarded_head=record.head_text(masked.head, scrubber),
+        forwarded_body=scrubber.clean(masked.body or b"").data if fills else b"",
         body=body,
         keeping=keeping_of(action),
         spent=account.taken(action.id),

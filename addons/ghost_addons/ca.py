@@ -84,6 +84,11 @@ def fingerprint(authority: Authority) -> str:
     return _certificate_of(authority.key_file).fingerprint(hashes.SHA256()).hex()
 
 
+def expires_at(authority: Authority) -> datetime:
+    """Return when the certificate ends, UTC; it is made anew a week before."""
+    return _certificate_of(authority.key_file).not_valid_after_utc
+
+
 def system_roots() -> bytes:
     """Return the roots that this machine trusts, as PEM; certifi's where the system has no file."""
     named = ssl.get_default_verify_paths().cafile

@@ -203,7 +203,7 @@ async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow)
         action,
         status="executed" if began else "failed",
         ended="aborted",
-        error="aborted" if began else _error_code(action, flow),
+        error=action.error or ("aborted" if began else _error_code(action, flow)),
     )
 
 
@@ -222,8 +222,8 @@ def _error_code(action: Action, flow: http.HTTPFlow) -> str:
 async def settle_websocket(services: Services, action: Action, flow: http.HTTPFlow) -> None:
     """Enter a websocket when it has closed; whether it was cut, its close code says."""
     cut = flow.websocket is None or flow.websocket.close_code in CUT
-    ended = "aborted" if cut or action.session.ending else "complete"
-    await settle(services, action, status="executed", ended=ended)
+    ended = "aborted" if cut or action.error or action.session.ending else "complete"
+    await settle(services, action, status="executed", ended=ended, error=action.error)
 
 
 async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:

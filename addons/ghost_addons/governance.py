@@ -48,13 +48,14 @@ class Governor:
     on_change: Callable[[Settings], None] = lambda _: None
     _stamp: Stamp = ()
     _settings: Settings | None = None
+    _credentials: Credentials | None = None
     _cached: dict[tuple[str, ...], Governance] = field(default_factory=dict)
 
     def settings(self) -> Settings:
         """Return the settings as the files say now; raises ConfigError if they are broken."""
         stamp = stamp_of(self.files)
         if self._settings is None or stamp != self._stamp:
-            self._settings = None
+            self._settings = self._credentials = None
             self._cached.clear()
             self._require_files(stamp)
             self._settings = self.load()
@@ -78,7 +79,9 @@ class Governor:
         found = self._cached.get(scopes)
         if found is None or not found.fresh:
             self._cached.pop(scopes, None)
-            found = self._cached[scopes] = _governance(settings, scopes)
+            if self._credentials is None:
+                self._credentials = Credentials.from_settings(settings)
+            found = self._cached[scopes] = _governance(settings, self._credentials, scopes)
         return found
 
     def keeping(self) -> Keeping:
@@ -90,14 +93,16 @@ class Governor:
         return Keeping(ledger.payloads, ledger.payload_limit)
 
 
-def _governance(settings: Settings, scopes: tuple[str, ...]) -> Governance:
+def _governance(
+    settings: Settings, credentials: Credentials, scopes: tuple[str, ...]
+) -> Governance:
     """Read the policy; the stamp is from before, so that a change meanwhile shows at the next look."""
     files = tuple(map(str, sources(settings)))
     return Governance(
         sources=files,
         stamp=stamp_of(files),
         settings=settings,
-        credentials=Credentials.from_settings(settings),
+        credentials=credentials,
         policy=Policy(settings, scopes),
     )
 

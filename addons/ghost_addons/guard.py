@@ -18,7 +18,16 @@ from mitmproxy import connection, http, tcp, udp
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
 
-from ghost_addons import admission, delivery, holding, stream, trail, tunnels, websocket
+from ghost_addons import (
+    admission,
+    delivery,
+    holding,
+    leak,
+    stream,
+    trail,
+    tunnels,
+    websocket,
+)
 from ghost_addons.action import Action
 from ghost_addons.connection import Peer, Tunnel
 from ghost_addons.record import Attempt
@@ -70,6 +79,7 @@ class Guard:
         self.services = services
         self._peers: dict[str, Peer] = {}
         self.close_client: Callable[[str], None] = lambda _: None
+        self.cut: Callable[[str], None] = lambda _: None
 
     # -- connections ---------------------------------------------------------------------------------
 
@@ -142,18 +152,21 @@ class Guard:
             holding.frame(flow.request, len(body))
             await self._admit(flow, action, body=body)
 
-    def _passing(
-        self, flow: http.HTTPFlow, action: Action
-    ) -> Callable[[bytes], bytes | list[bytes]]:
+    def _passing(self, flow: http.HTTPFlow, action: Action) -> Callable[[bytes], list[bytes]]:
         """Return the callable of a streamed body; a form in parts is cut where it names a method."""
-        relay = stream.hashing(action)
+        coding = flow.request.headers.get("content-encoding", "").encode("latin-1")
+        relay = stream.hashing(
+            action,
+            leak.Outflow(self.services.secrets, action, coding),
+            on_error=lambda error: self._cut_upload(flow, action, error),
+        )
         if not stream.is_multipart(flow.request):
             return relay
         client = flow.client_conn.id
 
         def cut() -> None:
             action.flags.append("cut")
-            self.close_client(client)
+            self.cut(client)
 
         return stream.watching(relay, hit=names_method, close=cut)
 
@@ -162,6 +175,13 @@ class Guard:
         peer = self._peers.get(flow.client_conn.id)
         if peer is not None:  # a client that left meanwhile needs nothing dialled
             peer.admitted.add(action.id)
+
+    def _cut_upload(self, flow: http.HTTPFlow, action: Action, error: Exception) -> None:
+        """Cut both sides of a call whose body may not go on, so that the upstream never sees its end."""
+        action.error = getattr(error, "code", "guard.failed")
+        if isinstance(error, leak.LeakedError):
+            leak.told(action, error.name)
+        self.cut(flow.client_conn.id)
 
     def _over(self, flow: http.HTTPFlow, action: Action) -> None:
         """Let nothing be dialled for this call any more; harmless if it is over already."""
@@ -236,6 +256,7 @@ class Guard:
         """Enter the refusal and put it in the place of the answer; if it cannot be entered, answer 503."""
         action = flow.metadata.get(ACTION)
         entered = Entered()
+        refusal = leak.clean_refusal(refusal, self.services.secrets.scrubber)
         try:
             if isinstance(action, Action) and (action.admitted or action.intent is not None):
                 self._over(flow, action)
@@ -262,6 +283,7 @@ class Guard:
         session = self.services.sessions.get(attempt.sid)
         if session is None or session.ending:
             attempt = replace(attempt, sid="")  # what concerns no living session, the system enters
+        attempt = leak.clean_attempt(attempt, self.services.secrets.scrubber)
         attempt = replace(attempt, id=attempt.id or ids.action_id())
         receipt = await self.services.refusals.enter(attempt, refusal, ledger)
         if receipt is not None and session is not None:

@@ -6,14 +6,15 @@ value of yesterday.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ghost_core import log
 from ghost_core.errors import GhostError
 from ghost_core.secret import SecretBytes
-from ghost_credentials.binding import Credential
+from ghost_credentials.binding import Credential, Credentials
+from ghost_credentials.needles import MIN_ENCODED_BYTES
 from ghost_credentials.references import SecretSource
 from ghost_credentials.scrub import Scrubber
+
+_WAITS_FOR_SOMEBODY = frozenset({"cmd", "keyring"})  # a program, or a human who unlocks
 
 
 class Secrets:
@@ -22,7 +23,9 @@ class Secrets:
     def __init__(self, source: SecretSource) -> None:
         self._source = source
         self._known: list[SecretBytes] = []
+        self._owners: list[str] = []
         self._last: dict[str, SecretBytes] = {}
+        self._learned: Credentials | None = None
         self._scrubber = Scrubber(())
 
     @property
@@ -39,23 +42,42 @@ class Secrets:
         """Return the credential's secret as it is now; it is scrubbed from here on."""
         secret = self._source.resolve(credential.reference)
         if self._last.get(credential.name) is not secret:
-            self.hide(*credential.exposures(secret))
+            self.hide(*credential.exposures(secret), owner=credential.name)
             self._last[credential.name] = secret
         return secret
 
-    def hide(self, *secrets: SecretBytes) -> None:
-        """Scrub these values from every reply, record and log from now on."""
+    def owner(self, data: bytes) -> str | None:
+        """Return the name of a credential whose secret the text holds in any form, or None.
+
+        A secret under `MIN_ENCODED_BYTES` stands in a text by chance and counts as none.
+        """
+        if not self._scrubber.holds(data):
+            return None
+        for secret, owner in zip(self._known, self._owners, strict=True):
+            if len(secret) >= MIN_ENCODED_BYTES and Scrubber((secret,)).holds(data):
+                return owner
+        return None
+
+    def hide(self, *secrets: SecretBytes, owner: str = "") -> None:
+        """Scrub these values, of one credential, from every reply, record and log from now on."""
         fresh = [secret for secret in secrets if secret not in self._known]
         if fresh:
             self._known += fresh
+            self._owners += [owner] * len(fresh)
             self._scrubber = Scrubber(self._known)
             for secret in fresh:
                 log.hide(secret)
 
-    def learn(self, credentials: Iterable[Credential]) -> None:
-        """Resolve what can be resolved without running a command, so that it is scrubbed from the start."""
-        for credential in credentials:
-            if credential.reference.scheme == "cmd":
+    def learn(self, credentials: Credentials) -> None:
+        """Resolve what neither a command nor a keyring holds, so that it is scrubbed from the start.
+
+        The same credentials are learned once; those of a changed configuration are others.
+        """
+        if credentials is self._learned:
+            return
+        self._learned = credentials
+        for credential in credentials.by_name.values():
+            if credential.reference.scheme in _WAITS_FOR_SOMEBODY:
                 continue
             try:
                 self.resolve(credential)
@@ -69,7 +91,9 @@ class Secrets:
             log.forget(secret)
             secret.wipe()
         self._known = []
+        self._owners = []
         self._last.clear()
+        self._learned = None
         self._source.forget()
         self._scrubber = Scrubber(())
         return copies

@@ -1,6 +1,6 @@
 """The one place that puts a secret on the wire, as the last step before sending.
 
-`injected` builds the head that goes upstream from the stripped head of the agent. It runs twice: with a
+`outgoing` builds what goes upstream from the stripped head of the agent and its body. It runs twice: with a
 mark for the record, before the intent is durable, and with the secret afterwards. The record therefore
 cannot hold what the wire holds.
 """
@@ -8,6 +8,7 @@ cannot hold what the wire holds.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from mitmproxy import http
 
@@ -20,6 +21,14 @@ from ghost_credentials.strip import strip
 
 WITHHELD = b"[withheld]"
 _MASKED = frozenset((*CLIENT_CREDENTIAL_HEADERS, b"x-ghost-token"))
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What goes upstream: the head, and the body where it is held."""
+
+    head: Head
+    body: bytes | None
 
 
 def head_of(request: http.Request, *, path: str) -> Head:
@@ -50,10 +59,32 @@ def injected(
     return base.with_header("x-ghost-token", wire_token) if wire_token else base
 
 
-def put(request: http.Request, head: Head) -> None:
-    """Write the head into the request that the engine is about to send."""
-    request.headers = http.Headers(head.headers)
-    request.path = head.path
+def outgoing(
+    base: Head,
+    body: bytes | None,
+    *,
+    credential: Credential | None,
+    secret: SecretBytes | None,
+    wire_token: bytes,
+) -> Outgoing:
+    """Return a stripped head and a held body with the credential in its one place, framed anew.
+
+    Raises DeniedError `credential.place`, `credential.body` or `credential.media` without a place for it.
+    """
+    head = injected(base, credential=credential, secret=secret, wire_token=wire_token)
+    if credential is None or secret is None or not credential.fills_body:
+        return Outgoing(head, body)
+    filled = credential.fill(base, body or b"", secret)
+    framed = head.without("transfer-encoding").with_header("content-length", b"%d" % len(filled))
+    return Outgoing(framed, filled)
+
+
+def put(request: http.Request, sent: Outgoing) -> None:
+    """Write what is sent into the request that the engine is about to send."""
+    request.headers = http.Headers(sent.head.headers)
+    request.path = sent.head.path
+    if sent.body is not None and sent.body != request.raw_content:
+        request.raw_content = sent.body
 
 
 def masked(headers: Iterable[tuple[bytes, bytes]]) -> list[tuple[bytes, bytes]]:

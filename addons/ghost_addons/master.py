@@ -80,6 +80,7 @@ class Engine:
         master.options.update(**_settings(hosts, port))
         _quicken(master, table)
         self.guard.close_client = self.close_client
+        self.guard.cut = self.cut
         self._master = master
         self._running = asyncio.ensure_future(master.run())
         await self._until(ready)
@@ -122,6 +123,17 @@ class Engine:
         if writer is not None:
             writer.close()  # the engine closes later, and would still write the end of a body
         handler.close_connection(handler.client)
+
+    def cut(self, client_id: str) -> None:
+        """Close a client connection, and first those behind it, so that nothing more leaves by them."""
+        assert self._server is not None
+        handler = self._server.connections.get(client_id)
+        if handler is None:
+            return
+        for side, transport in handler.transports.items():
+            if side is not handler.client and transport.writer is not None:
+                transport.writer.close()
+        self.close_client(client_id)
 
     async def stop(self, *, grace_seconds: float) -> None:
         """Stop listening, give open connections the grace, close the rest, end."""

@@ -124,7 +124,7 @@ class Proxy:
     def _welcome(self, session: LiveSession) -> None:
         """Answer for a session from now on, and scrub what its credentials hold."""
         governance = self.services.governor.in_force(session.scopes)
-        self.services.secrets.learn(governance.credentials.by_name.values())
+        self.services.secrets.learn(governance.credentials)
         control = ControlServer(session.sid, functools.partial(self._control, session.sid))
         self._controls[session.sid] = control
         self._spawned(self._answer_for(session.sid, control))

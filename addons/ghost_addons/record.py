@@ -68,11 +68,16 @@ def intent(  # the parts of one entry
     forwarded_head: bytes,
     body: bytes,
     keeping: Keeping,
+    forwarded_body: bytes = b"",
     spent: Spent | None = None,
 ) -> Draft:
-    """Draft the entry that is durable before the first byte leaves; `spent` is what a limit counted."""
+    """Draft the entry that is durable before the first byte leaves.
+
+    `forwarded_body` is the body with a mark for the secret, where a credential changes it; `spent` is
+    what a limit counted.
+    """
     params_salt, params = commit("params", agent_head + body)
-    forwarded_salt, forwarded = commit("forwarded", forwarded_head)
+    forwarded_salt, forwarded = commit("forwarded", forwarded_head + forwarded_body)
     target = action.request.target
     fields: Fields = {
         "tool": action.tool,
@@ -104,8 +109,8 @@ def intent(  # the parts of one entry
             forwarded_salt,
             forwarded,
             head=forwarded_head,
-            body=b"",
-            size=len(forwarded_head),
+            body=forwarded_body,
+            size=len(forwarded_head) + len(forwarded_body),
         ),
     )
     return Draft(

@@ -72,6 +72,8 @@ _STATUS = {
     "body.expands": 502,
     "reply.upgrade": 502,
     "request.malformed": 400,
+    "credential.body": 400,
+    "credential.media": 415,
     "params.encoding": 415,
 }
 _STAGE = {

@@ -32,7 +32,8 @@ _HOP_BY_HOP = frozenset(
 def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -> None:
     """Scrub every reply header and drop those that end at this hop (RFC 9110 §7.6.1).
 
-    `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy.
+    `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy. A line whose name
+    holds a secret is dropped, for no mark can be a name.
     """
     lines = response.headers.fields
     fields = [line for line in lines if line[0].lower() not in _HOP_BY_HOP]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from mitmproxy import http
 
 from ghost_addons.action import Action, is_mutation
+from ghost_addons.leak import Outflow
 from ghost_core.errors import DeniedError
 
 HELD_REQUEST_BYTES = 1_000_000
@@ -86,21 +87,39 @@ def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limi
     return not live and length <= HELD_REPLY_BYTES
 
 
-def hashing(action: Action) -> Callable[[bytes], bytes]:
-    """Return the callable through which a streamed request passes; it commits to every byte."""
+def hashing(
+    action: Action, outflow: Outflow, *, on_error: Callable[[Exception], None]
+) -> Callable[[bytes], list[bytes]]:
+    """Return the callable through which a streamed request passes; it commits to every byte that goes on.
+
+    `b""` marks the end. It never raises: on an error it closes through `on_error` and lets nothing pass.
+    """
     commitment = action.request_body
     assert commitment is not None
+    broken = False
 
-    def relay(chunk: bytes) -> bytes:
-        commitment.update(chunk)
-        action.sent += len(chunk)
-        return chunk
+    def relay(chunk: bytes) -> list[bytes]:
+        nonlocal broken
+        if broken:
+            return []
+        try:
+            passed = outflow.feed(chunk) if chunk else outflow.finish()
+            commitment.update(passed)
+        except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed
+            broken = True
+            on_error(error)
+            return []
+        action.sent += len(passed)
+        return [passed] if passed else []
 
     return relay
 
 
 def watching(
-    relay: Callable[[bytes], bytes], *, hit: Callable[[bytes], bool], close: Callable[[], None]
+    relay: Callable[[bytes], list[bytes]],
+    *,
+    hit: Callable[[bytes], bool],
+    close: Callable[[], None],
 ) -> Callable[[bytes], list[bytes]]:
     """Wrap the callable of a streamed request: from what is hit on nothing passes, and the client is closed.
 
@@ -116,8 +135,7 @@ def watching(
             ended = True
             close()
         tail = window[-WINDOW_BYTES:]
-        passed = b"" if ended else relay(chunk)
-        return [passed] if passed else []
+        return [] if ended else relay(chunk)
 
     return watch
 

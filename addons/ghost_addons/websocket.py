@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from mitmproxy import http
 
+from ghost_addons import leak
 from ghost_addons.action import Action
 from ghost_addons.services import Services
 
@@ -18,10 +19,12 @@ def agreed(request: http.Request, response: http.Response) -> bool:
 
 
 def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
-    """Clean and count the newest message; returns False where the session has ended or is stopped.
+    """Clean and count the newest message; returns False where the connection has to end.
+
+    That is when the session has ended or is stopped, or when a client's message holds a secret of ours.
 
     The engine keeps every message for the connection's life; only the newest is left, so memory stays flat.
-    A secret that is split over two messages is out of reach of the scrubber.
+    Of a secret that is split over messages the beginning has gone already, and the rest is taken out.
     """
     data = flow.websocket
     assert data is not None
@@ -31,14 +34,21 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
         message.drop()
         return False
     if message.from_client:
+        name = services.secrets.owner(message.content)
+        if name is not None:
+            leak.told(action, name)
+            action.error = leak.LEAKED
+            return False
         action.frames_out += 1
         action.sent += len(message.content)
         return True
     action.frames_in += 1
-    clean, found = services.secrets.scrubber.clean(message.content)
+    scrubber = services.secrets.scrubber
+    clean, found = scrubber.after(action.frames_end, message.content)
     if found:
         message.content = clean
         action.scrubbed += found
+    action.frames_end = (action.frames_end + clean)[-scrubber.reach :] if scrubber.reach else b""
     action.received += len(clean)
     if action.response is not None:
         action.response.update(clean)

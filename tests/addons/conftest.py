@@ -11,10 +11,13 @@ import pytest
 
 from ghost_addons.action import Action
 from ghost_addons.governance import Governor
+from ghost_addons.hidden import Secrets
 from ghost_addons.session import LiveSession as Owned
-from ghost_core import ids
+from ghost_core import db, ids
 from ghost_core import settings as configuration
 from ghost_core.paths import Home
+from ghost_core.paths import home as ghost_home
+from ghost_credentials.references import SecretSource
 from ghost_hooks.decision import Decision
 from ghost_hooks.request import Request
 from ghost_hooks.target import Target
@@ -81,6 +84,13 @@ def hasty(
 def session(proxy: LiveProxy) -> LiveSession:
     """A session that may do anything at the upstream's tool."""
     return proxy.spawn("demo_api")
+
+
+@pytest.fixture
+def secrets(tmp_path: Path) -> Secrets:
+    """No secret yet."""
+    engine = db.engine(f"sqlite:///{tmp_path}/ghost.db")
+    return Secrets(SecretSource(ghost_home().ensure(), engine))
 
 
 @pytest.fixture

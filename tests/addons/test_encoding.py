@@ -131,14 +131,23 @@ def test_a_hook_reads_what_was_decoded(live: LiveProxy, up: Upstream) -> None:
     assert post(live, session, up, gzip.compress(GOOD), "gzip").status == 200
 
 
-def test_a_secret_behind_a_coding_does_not_get_into_the_record(
-    live: LiveProxy, up: Upstream
-) -> None:
+def test_a_secret_behind_a_coding_is_refused(live: LiveProxy, up: Upstream) -> None:
     session = live.spawn("demo_api")
     body = gzip.compress(json.dumps({"amount": 1, "key": live.home.secret}).encode())
+    assert post(live, session, up, body, "gzip").status == 403
+    assert live.last(session).fields["error"] == "credential.leaked"
+    assert up.connections == 0
+
+
+def test_a_short_secret_behind_a_coding_does_not_get_into_the_record(
+    live: LiveProxy, up: Upstream
+) -> None:
+    (live.home.root / "demo.secret").write_text("pin-424")  # too short to be refused
+    session = live.spawn("demo_api")
+    body = gzip.compress(json.dumps({"amount": 1, "key": "pin-424"}).encode())
     assert post(live, session, up, body, "gzip").status == 200
     intent = next(each for each in live.entries(session) if each.type == "action.intent")
     kept = live.payload(intent, "params")
     assert body not in kept
-    assert live.home.secret.encode() not in kept
+    assert b"pin-424" not in kept
     assert b"[redacted by ghost]" in kept

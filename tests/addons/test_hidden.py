@@ -7,13 +7,11 @@ from pathlib import Path
 import pytest
 
 from ghost_addons.hidden import Secrets
-from ghost_core import db, log
+from ghost_core import log
 from ghost_core.errors import GhostError
-from ghost_core.paths import home as ghost_home
 from ghost_core.secret import SecretBytes
 from ghost_core.settings_tables import CredentialSettings
-from ghost_credentials.binding import Credential
-from ghost_credentials.references import SecretSource
+from ghost_credentials.binding import Credential, Credentials
 
 MARK = b"[redacted by ghost]"
 
@@ -25,13 +23,6 @@ def file(tmp_path: Path) -> Path:
     path.write_text("sk_live_4242424242\n")
     path.chmod(0o600)
     return path
-
-
-@pytest.fixture
-def secrets(tmp_path: Path) -> Secrets:
-    """No secret yet."""
-    engine = db.engine(f"sqlite:///{tmp_path}/ghost.db")
-    return Secrets(SecretSource(ghost_home().ensure(), engine))
 
 
 def credential(reference: str, **fields: object) -> Credential:
@@ -56,6 +47,19 @@ def test_the_value_of_yesterday_stays_hidden(secrets: Secrets, file: Path) -> No
     assert clean == (MARK + b" " + MARK, 2)
 
 
+def test_a_text_with_a_secret_has_an_owner(secrets: Secrets, file: Path) -> None:
+    secrets.resolve(credential(f"file:{file}"))
+    assert secrets.owner(b"k=736b5f6c6976655f34323432343234323432") == "demo"
+    assert secrets.owner(b"k=sk_live_424242424") is None
+
+
+def test_a_short_secret_owns_no_text(secrets: Secrets, file: Path) -> None:
+    file.write_text("shrt-99\n")
+    secrets.resolve(credential(f"file:{file}"))
+    assert secrets.scrubber.holds(b"shrt-99")
+    assert secrets.owner(b"shrt-99") is None
+
+
 def test_the_same_secret_is_known_once(secrets: Secrets, file: Path) -> None:
     held = credential(f"file:{file}")
     secrets.resolve(held)
@@ -68,13 +72,13 @@ def test_what_can_be_read_without_a_command_is_learned_at_the_start(
     secrets: Secrets, file: Path, tmp_path: Path
 ) -> None:
     ran = tmp_path / "ran"
-    secrets.learn(
-        [
-            credential(f"cmd:touch {ran}"),
-            credential("env:NOWHERE_TO_BE_FOUND"),
-            credential(f"file:{file}"),
-        ]
-    )
+    held = [
+        credential(f"cmd:touch {ran}"),
+        credential("env:NOWHERE_TO_BE_FOUND"),
+        credential(f"file:{file}"),
+    ]
+    named = {str(number): each for number, each in enumerate(held)}
+    secrets.learn(Credentials(named))
     assert not ran.exists()
     assert SecretBytes(b"sk_live_4242424242") in secrets.known
 

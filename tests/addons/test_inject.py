@@ -69,7 +69,7 @@ def test_head_and_request_say_the_same() -> None:
     request = http.Request.make("PUT", "https://api.test/raw", headers={"Accept": "*/*"})
     found = inject.head_of(request, path="/canonical?a=1")
     assert (found.method, found.path, found.get("accept")) == ("PUT", "/canonical?a=1", b"*/*")
-    inject.put(request, found.with_header("x-one", b"1"))
+    inject.put(request, inject.Outgoing(found.with_header("x-one", b"1"), None))
     assert request.path == "/canonical?a=1"
     assert request.headers.fields[-1] == (b"x-one", b"1")
 

@@ -55,12 +55,15 @@ def test_a_secret_in_a_header_or_in_the_reason_becomes_a_mark(action_of: Maker) 
     assert (response.data.reason, action.scrubbed) == (MARK, 2)
 
 
-def test_a_header_whose_name_holds_a_secret_is_dropped(action_of: Maker) -> None:
+def test_a_line_whose_name_holds_a_secret_is_dropped(action_of: Maker) -> None:
     action, response = action_of(), reply(x_one="1")
-    response.headers = http.Headers([(b"X-" + SECRET, b"1"), (b"X-One", b"1")])
+    response.headers[f"x-{SECRET.decode()}"] = "2"
+    response.trailers = http.Headers([(SECRET, b"3"), (b"x-two", b"4")])
     scrub.clean_headers(action, response, SCRUBBER)
-    assert response.headers.fields == ((b"X-One", b"1"),)
-    assert action.scrubbed == 1
+    scrub.clean_trailers(action, response, SCRUBBER, version="HTTP/2.0")
+    assert response.headers.fields == ((b"x-one", b"1"),)
+    assert response.trailers.fields == ((b"x-two", b"4"),)
+    assert action.scrubbed == 2
 
 
 def test_our_own_token_in_a_header_becomes_a_mark(action_of: Maker) -> None:

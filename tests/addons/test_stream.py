@@ -9,7 +9,10 @@ from mitmproxy import http
 
 from ghost_addons import stream
 from ghost_addons.action import Action
+from ghost_addons.hidden import Secrets
+from ghost_addons.leak import LeakedError, Outflow
 from ghost_core.errors import DeniedError
+from ghost_core.secret import SecretBytes
 from ghost_ledger.commitment import Commitment, check
 
 LIMIT = 5_000_000
@@ -93,11 +96,14 @@ def test_a_gate_that_must_see_the_reply_gets_it_up_to_the_limit() -> None:
     assert not held(content_type="text/event-stream")
 
 
-def test_a_streamed_request_is_committed_to_and_counted(action_of: Callable[..., Action]) -> None:
+def test_a_streamed_request_is_committed_to_and_counted(
+    action_of: Callable[..., Action], secrets: Secrets
+) -> None:
     commitment = Commitment("request_body")
     action = action_of(request_body=commitment)
-    relay = stream.hashing(action)
-    assert b"".join(relay(each) for each in (b"one", b"two", b"")) == b"onetwo"
+    outflow = Outflow(secrets, action, b"")
+    relay = stream.hashing(action, outflow, on_error=lambda _: None)
+    assert b"".join(each for part in (b"one", b"two", b"") for each in relay(part)) == b"onetwo"
     assert action.sent == 6
     assert check("request_body", commitment.salt, b"onetwo", commitment.hex())
 
@@ -106,7 +112,9 @@ def test_a_streamed_request_is_committed_to_and_counted(action_of: Callable[...,
 def test_what_is_hit_in_any_pieces_does_not_go_on(pieces: tuple[bytes, ...]) -> None:
     closed: list[bool] = []
     watch = stream.watching(
-        lambda chunk: chunk, hit=lambda each: b"bad" in each, close=lambda: closed.append(True)
+        lambda chunk: [chunk] if chunk else [],
+        hit=lambda each: b"bad" in each,
+        close=lambda: closed.append(True),
     )
     passed = [part for piece in (*pieces, b"more", b"") for part in watch(piece)]
     assert b"bad" not in b"".join(passed)
@@ -116,7 +124,9 @@ def test_what_is_hit_in_any_pieces_does_not_go_on(pieces: tuple[bytes, ...]) -> 
 
 
 def test_what_is_not_hit_passes_whole() -> None:
-    watch = stream.watching(lambda chunk: chunk, hit=lambda _: False, close=lambda: None)
+    watch = stream.watching(
+        lambda chunk: [chunk] if chunk else [], hit=lambda _: False, close=lambda: None
+    )
     assert [watch(each) for each in (b"a", b"", b"b")] == [[b"a"], [], [b"b"]]
 
 
@@ -131,6 +141,18 @@ def test_a_form_is_one_by_any_of_its_types() -> None:
     assert stream.is_multipart(kinds(parts, b"text/plain"))
     assert not stream.is_form(kinds(b"application/json"))
     assert not stream.is_multipart(kinds(form))
+
+
+def test_a_request_that_may_not_go_on_is_cut_and_stays_cut(
+    action_of: Callable[..., Action], secrets: Secrets
+) -> None:
+    secrets.hide(SecretBytes(b"sk_live_4242424242"), owner="demo")
+    action = action_of(request_body=Commitment("request_body"))
+    errors: list[Exception] = []
+    relay = stream.hashing(action, Outflow(secrets, action, b""), on_error=errors.append)
+    passed = [each for part in (b"a sk_live_42", b"42424242 b", b"c", b"") for each in relay(part)]
+    assert (passed, action.sent, len(errors)) == ([b"a "], 2, 1)
+    assert isinstance(errors[0], LeakedError)
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,37 @@ def test_a_secret_in_a_message_arrives_as_a_mark(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
     with opened(proxy, session, up) as client:
-        client.send(SECRET)
-        answer = str(client.recv(timeout=5))
-    assert SECRET not in answer
-    assert "[redacted by ghost]" in answer
+        for how in ("tell", "tell frames"):
+            client.send(how)
+            assert client.recv(timeout=5) == "Bearer [redacted by ghost]"
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert outcome.fields["scrubbed"] == 2
+
+
+def test_of_a_secret_over_two_messages_the_rest_becomes_a_mark(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        client.send("tell messages")
+        told = str(client.recv(timeout=5)), str(client.recv(timeout=5))
+        assert told[0] == f"Bearer {SECRET}"[: len(f"Bearer {SECRET}") // 2]
+        assert told[1] == "[redacted by ghost]"
+        client.send("two")
+        assert client.recv(timeout=5) == "two"
+
+
+def test_a_message_with_a_secret_of_ours_ends_the_websocket_before_it_leaves(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        client.send("one")
+        client.recv(timeout=5)
+        client.send(f"my key is {SECRET}")
+        with pytest.raises(ConnectionClosed):
+            client.recv(timeout=5)
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert (outcome.fields["ended"], outcome.fields["error"]) == ("aborted", "credential.leaked")
+    assert up.body_bytes == len("one")
 
 
 def test_a_switch_of_protocols_that_nobody_asked_for_is_refused(

@@ -1,4 +1,8 @@
-"""The websocket of the upstream: echoes text and binary messages until either side closes."""
+"""The websocket of the upstream: echoes text and binary messages until either side closes.
+
+Asked to `tell`, it says the Authorization value that it got: `tell frames` in two frames of one message,
+`tell messages` in two messages.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +33,7 @@ def accept(link: Link, reader: Reader, record: Record) -> None:
     frames = Connection(ConnectionType.SERVER, trailing_data=reader.rest)
     while True:
         for event in frames.events():
-            if not _answer(link, frames, event):
+            if not _answer(link, frames, event, record):
                 return
         try:
             piece = link.sock.recv(PIECE_BYTES)
@@ -45,8 +49,11 @@ def accept_value(key: bytes) -> bytes:
     return base64.b64encode(hashlib.sha1(key + GUID, usedforsecurity=False).digest())
 
 
-def _answer(link: Link, frames: Connection, event: Event) -> bool:
+def _answer(link: Link, frames: Connection, event: Event, record: Record) -> bool:
     match event:
+        case TextMessage() if event.data.startswith("tell"):
+            for piece in _told(event.data, (record.header("authorization") or b"").decode()):
+                link.sock.sendall(frames.send(piece))
         case TextMessage() | BytesMessage():
             link.count(len(event.data))
             link.sock.sendall(frames.send(replace(event)))
@@ -56,3 +63,11 @@ def _answer(link: Link, frames: Connection, event: Event) -> bool:
         case _:
             pass
     return True
+
+
+def _told(how: str, value: str) -> list[TextMessage]:
+    middle = len(value) // 2
+    if how == "tell":
+        return [TextMessage(value)]
+    whole = how == "tell messages"
+    return [TextMessage(value[:middle], message_finished=whole), TextMessage(value[middle:])]
