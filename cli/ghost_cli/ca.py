@@ -6,6 +6,7 @@ import typer
 
 from ghost_addons import ca as authorities
 from ghost_cli import output
+from ghost_core.clock import rfc3339
 from ghost_core.paths import home as ghost_home
 
 app = typer.Typer(
@@ -18,7 +19,7 @@ app = typer.Typer(
 
 @app.command()
 def show() -> None:
-    """Show the files of the authority and its fingerprint.
+    """Show the files of the authority, its fingerprint and its end.
 
     Example: ghost ca show
     """
@@ -28,6 +29,7 @@ def show() -> None:
         "certificate": str(authority.certificate_file),
         "bundle": str(authority.bundle_file),
         "sha256": authorities.fingerprint(authority),
+        "expires_at": rfc3339(int(authorities.expires_at(authority).timestamp() * 1_000_000)),
     }
     text = "\n".join(f"{name}: {value}" for name, value in document.items() if name != "schema")
     output.result(document, text)

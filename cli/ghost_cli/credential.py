@@ -18,6 +18,7 @@ from ghost_core.errors import ConfigError, NotFoundError, UsageError
 from ghost_core.paths import home as ghost_home
 from ghost_core.secret import SecretBytes
 from ghost_core.settings import CredentialSettings, Settings
+from ghost_credentials.binding import Credential
 from ghost_credentials.references import (
     MAX_SECRET_BYTES,
     Reference,
@@ -95,6 +96,8 @@ def list_() -> None:
 def test(name: Name) -> None:
     """Read a configured credential's secret as the proxy would, and say whether it is usable.
 
+    Nothing is sent: a call to the service belongs into a session, where it is judged and entered.
+
     Example: ghost credential test stripe
     """
     settings = configuration.load()
@@ -104,17 +107,22 @@ def test(name: Name) -> None:
             code="credential.unknown",
             hint="ghost credential list",
         )
-    reference = Reference.parse(settings.credentials[name].secret or "", credential=name)
+    credential = Credential.from_settings(name, settings.credentials[name])
+    reference = credential.reference
     engine = db.engine(settings.database.url)
     try:
         db.migrate(engine)
-        SecretSource(ghost_home().ensure(), engine).resolve(reference).wipe()
+        secret = SecretSource(ghost_home().ensure(), engine).resolve(reference)
+        credential.require_fit(secret)
+        secret.wipe()
     finally:
         engine.dispose()
     document = {
         "schema": "ghost/credential-test/v1",
         "name": name,
+        "kind": settings.credentials[name].kind,
         "reference": reference.shown,
+        "hosts": list(settings.credentials[name].hosts),
         "usable": True,
     }
     output.result(document, f"{name}: the secret from {reference.shown} can be used")

@@ -17,6 +17,8 @@ def test_show_names_the_files_and_the_fingerprint(place: GhostHome) -> None:
     assert found["certificate"] == str(place.root / "ca" / "ghost-ca-cert.pem")
     assert found["bundle"] == str(place.root / "ca" / "bundle.pem")
     assert found["sha256"] == hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
+    assert found["expires_at"] > "2026"
+    assert found["expires_at"].endswith("Z")
     assert f"sha256: {found['sha256']}" in inside(place, "ca", "show").out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import pty
@@ -133,6 +134,46 @@ def test_a_removed_secret_is_gone(ghost: Ghost) -> None:
     assert "'stripe' still refers to it" in ghost("remove", "stripe").stderr
     ghost("test", "stripe", fails=4)
     ghost("remove", "stripe", fails=4)
+
+
+@pytest.mark.parametrize(
+    ("kind", "secret", "says"),
+    [
+        ('kind = "cookie"\ncookie = "sid"', "hunter2-hunter2; x=1", "without ; , "),
+        ('kind = "path"', "hunter2/hunter2", "segments"),
+        ('kind = "cookie"', SECRET, "the name of a cookie"),
+        ('kind = "sigv4"', SECRET, "found 'sigv4'"),
+    ],
+)
+def test_a_secret_that_its_kind_cannot_carry_is_no_use(
+    ghost: Ghost, kind: str, secret: str, says: str
+) -> None:
+    ghost.configure(STRIPE + kind)
+    ghost("add", "stripe", stdin=secret)
+    assert says in ghost("test", "stripe", fails=3).stderr
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ['kind = "path"', 'kind = "body"\nbody = "/auth/key"', 'kind = "cookie"\ncookie = "sid"'],
+)
+def test_a_secret_is_tried_on_without_a_call(ghost: Ghost, kind: str) -> None:
+    ghost.configure(STRIPE + kind)
+    ghost("add", "stripe", stdin=SECRET)
+    found = document(ghost("test", "stripe", "--json"))
+    assert (found["usable"], found["hosts"]) == (True, ["api.stripe.com"])
+
+
+def test_a_keyring_without_its_package_is_told(ghost: Ghost) -> None:
+    if importlib.util.find_spec("keyring"):
+        pytest.skip("the extra keyring is installed")
+    ghost.configure('[credentials.ring]\nsecret = "keyring:service/user"\nhosts = ["a.example"]\n')
+    assert "ghost-ledger[keyring]" in ghost("test", "ring", fails=3).stderr
+
+
+@pytest.mark.parametrize("mark", ["\u0085", "\u2028", "\u2029", "\0", "\r"])
+def test_a_secret_with_a_line_break_of_any_kind_is_refused(ghost: Ghost, mark: str) -> None:
+    ghost("add", "stripe", stdin=f"hunter2{mark}hunter2", fails=3)
 
 
 def test_a_credential_that_is_not_configured_cannot_be_tested(ghost: Ghost) -> None:
