@@ -51,8 +51,13 @@ def injected(
 
 
 def put(request: http.Request, head: Head) -> None:
-    """Write the head into the request that the engine is about to send."""
-    request.headers = http.Headers(head.headers)
+    """Write the head into the request that the engine is about to send.
+
+    An expectation stays in it for the engine, which meets it and takes it away before it sends
+    (RFC 9110 §10.1.1).
+    """
+    expects = [line for line in request.headers.fields if line[0].lower() == b"expect"]
+    request.headers = http.Headers([*head.headers, *expects])
     request.path = head.path
 
 
