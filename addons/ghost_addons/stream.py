@@ -86,15 +86,19 @@ def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limi
     return not live and length <= HELD_REPLY_BYTES
 
 
-def hashing(action: Action) -> Callable[[bytes], bytes]:
-    """Return the callable through which a streamed request passes; it commits to every byte."""
+def hashing(action: Action) -> Callable[[bytes], list[bytes]]:
+    """Return the callable through which a streamed request passes; it commits to every byte.
+
+    It returns a list, since an empty chunk would end a chunked body, and what follows would be read as a
+    further request (RFC 9112 §7.1): HTTP/2 may send empty frames in the middle of a body.
+    """
     commitment = action.request_body
     assert commitment is not None
 
-    def relay(chunk: bytes) -> bytes:
+    def relay(chunk: bytes) -> list[bytes]:
         commitment.update(chunk)
         action.sent += len(chunk)
-        return chunk
+        return [chunk] if chunk else []
 
     return relay
 
