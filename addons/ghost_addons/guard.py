@@ -18,7 +18,16 @@ from mitmproxy import connection, http, tcp, udp
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
 
-from ghost_addons import admission, delivery, holding, stream, trail, tunnels, websocket
+from ghost_addons import (
+    admission,
+    delivery,
+    holding,
+    stream,
+    trail,
+    tunnels,
+    unread,
+    websocket,
+)
 from ghost_addons.action import Action
 from ghost_addons.connection import Peer, Tunnel
 from ghost_addons.record import Attempt
@@ -119,7 +128,7 @@ class Guard:
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
         """Judge the head; admit at once what streams, leave the rest to `request`."""
         if flow.error:
-            raise Refused(_MALFORMED)
+            raise Refused(unread.refusal_of(flow.request))
         tunnel = await self._tunnel(flow)
         action = admission.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
@@ -336,13 +345,6 @@ _NESTED = Refusal(
     status=400,
     code="request.nested",
     message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
-    stage="authority",
-    rule="grammar",
-)
-_MALFORMED = Refusal(
-    status=400,
-    code="request.malformed",
-    message="the request is malformed or ambiguous",
     stage="authority",
     rule="grammar",
 )
