@@ -111,16 +111,20 @@ class Guard:
         if data.server.error is not None:
             return  # the engine has found that it would call itself
         data.server.error = "ghost: no admitted call for this address"  # stands if we fail
-        if self._may_dial(data.client.id, data.server):
+        tunnel = self._dialled(data.client.id, data.server)
+        if tunnel is not None:
+            # The certificate is checked for the name that was judged, not for the client's spelling of it.
+            data.server.sni = tunnel.host if data.server.tls else None
             data.server.error = None
 
-    def _may_dial(self, client_id: str, server: connection.Server) -> bool:
-        """Tell whether this is the very place, over TLS or not, that the open tunnel was judged for."""
+    def _dialled(self, client_id: str, server: connection.Server) -> Tunnel | None:
+        """Return the open tunnel if it was judged for this very place, over TLS or not."""
         peer = self._peers.get(client_id)
         if peer is None or peer.tunnel is None or not peer.admitted:
-            return False
+            return None
         judged = (peer.tunnel.address, peer.tunnel.port)
-        return server.address == judged and server.tls == (peer.tunnel.scheme == "https")
+        same = server.address == judged and server.tls == (peer.tunnel.scheme == "https")
+        return peer.tunnel if same else None
 
     # -- requests ------------------------------------------------------------------------------------
 
