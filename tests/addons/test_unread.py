@@ -99,6 +99,12 @@ def test_what_goes_nowhere_is_entered_by_the_system(raw: bytes, proxy: LiveProxy
     assert refused(denied.fields) == (400, "request.malformed", "authority", "grammar")
 
 
+def test_a_request_whose_host_is_readable_is_judged_like_any_other(proxy: LiveProxy) -> None:
+    with Tunnel(proxy.port) as tunnel:
+        answer = tunnel.request("GET", "/", {"Host": "localhost:1"})
+    assert (answer.status, answer.header("x-ghost-reason")) == (407, b"session.missing")
+
+
 def test_installing_twice_wraps_once() -> None:
     unread.install()
     before = Http2Server.protocol_error, HttpStream.state_wait_for_request_headers
