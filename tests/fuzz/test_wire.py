@@ -25,7 +25,8 @@ from support.witness import Witness, answers_in
 IDLE_SECONDS = 0.1
 GOOD = "GET /sentinel HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\r\n"
 RULE = '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin/**" }\n'
-RULE += '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin" }'
+RULE += '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin" }\n'
+RULE += '[[rules]]\ndeny = { path = "/v1/**", when = "amount > 1000" }'  # bodies there are held
 
 
 class Taps(NamedTuple):
