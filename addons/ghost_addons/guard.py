@@ -216,6 +216,8 @@ class Guard:
         if action is not None:
             self._over(flow, action)
             await delivery.settle_failed(self.services, action, flow)
+        elif isinstance(judged, Action) and unread.broke(flow):
+            raise Refused(unread.refusal_of(flow.request), admission.attempt_of(judged))
 
     # -- websockets and everything else --------------------------------------------------------------
 

@@ -66,6 +66,12 @@ def refusal_of(request: http.Request) -> Refusal:
     return replace(pages.refusal(status), stage="authority", rule="grammar")
 
 
+def broke(flow: http.HTTPFlow) -> bool:
+    """Tell whether the chunks of a body were broken before anybody answered; one cut off is not."""
+    message = str(flow.error.msg) if flow.error and flow.response is None else ""
+    return message.startswith("HTTP/1 protocol error") and "peer closed" not in message
+
+
 def telling(fail: Callable[..., Commands]) -> Callable[..., Commands]:
     """Wrap the step that ends an HTTP/2 connection whose frames or heads are no HTTP/2."""
 

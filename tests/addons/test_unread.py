@@ -64,6 +64,21 @@ def test_a_head_that_does_not_end_is_entered(
     assert refused(denied.fields) == (431, "request.head_too_large", "authority", "grammar")
 
 
+@pytest.mark.parametrize(("body", "entered"), [(b" 2\r\n{}\r\n0\r\n\r\n", 1), (b"2\r\n{", 0)])
+def test_a_held_body_whose_chunks_are_broken_is_entered_and_one_that_is_cut_off_is_not(
+    body: bytes, entered: int, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    proxy.home.append('[[rules]]\ndeny = { path = "/echo", when = "amount > 1000" }')
+    lines = {"Host": up.authority, "Transfer-Encoding": "chunked"}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/echo", {**lines, "Content-Type": "application/json"})
+        tunnel.send(body)
+        assert not entered or tunnel.closed()
+    denied = proxy.wait_for(session, entered, "action.denied")
+    assert [each.fields["error"] for each in denied] == ["request.malformed"] * entered
+    assert up.connections == 0
+
+
 def test_frames_that_are_no_http_2_are_entered(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
