@@ -4,14 +4,16 @@
 BIN := .venv/bin
 UV ?= $(shell command -v uv || echo $(BIN)/uv)
 ARGS ?=
+SECONDS ?= 3600
 
-.PHONY: help setup demo test clients attack check lint types imports fix cover bench lock
+.PHONY: help setup demo test clients attack fuzz check lint types imports fix cover bench lock
 
 help:
 	@echo "make demo    run the main job end to end, offline"
 	@echo "make test    run the tests (ARGS=… goes to pytest)"
 	@echo "make setup   only make .venv"
 	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
+	@echo "make fuzz    send the proxy what nobody should, for an hour (SECONDS=…)"
 	@echo "make check   lint, format, types, import rules"
 	@echo "make fix     format and repair what can be repaired"
 	@echo "make cover   tests with coverage, and the files that need 100 %"
@@ -33,6 +35,10 @@ clients: setup
 
 attack: setup
 	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)
+
+# Examples that found something are kept in .hypothesis/fuzz and tried first the next time.
+fuzz: setup
+	@FUZZ_SECONDS=$(SECONDS) $(BIN)/python -m pytest tests/fuzz -q -s --timeout 0 $(ARGS)
 
 check: lint types imports
 

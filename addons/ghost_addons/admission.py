@@ -22,6 +22,7 @@ from ghost_addons.tunnels import Refused
 from ghost_core.errors import DeniedError, GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential
+from ghost_credentials.grammar import folded
 from ghost_credentials.head import Head
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Headers, Request, Verdict
@@ -29,8 +30,10 @@ from ghost_hooks.target import Target
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
-_BREAKS = re.compile(rb"[\r\n\0]")
 _ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
+_CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
+_FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+_LENGTH_DIGITS = 18  # more do not fit into 63 bits, and wrap around elsewhere (RFC 9110 §8.6)
 _SLOW = frozenset({"cmd", "keyring", "vault"})  # they wait for a process, a human or the database
 
 
@@ -45,6 +48,7 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
     if stopped is not None:
         raise Refused(stopped, _attempt(tunnel, request))
     try:
+        _require_version(flow)
         _require_plain(request)
         target = _target(tunnel, flow)
         governance = services.governor.in_force(session.scopes)
@@ -67,13 +71,37 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
     return action
 
 
+def _require_version(flow: http.HTTPFlow) -> None:
+    """Refuse a version that the connection does not speak: it would pass on what nobody understands."""
+    spoken = {"HTTP/2.0"} if flow.client_conn.alpn == b"h2" else {"HTTP/1.0", "HTTP/1.1"}
+    if flow.request.http_version not in spoken:
+        raise DeniedError("the version of HTTP is another than spoken", code="request.malformed")
+
+
 def _require_plain(request: http.Request) -> None:
-    """Refuse a head that another server may read in another way than we do (RFC 9110 §5.5, §9.1)."""
+    """Refuse a head that another server may read in another way than we do.
+
+    RFC 9110 §5.5 (values), §9.1 (methods), §10.1.1 (expectations), RFC 9112 §6.1 (codings).
+    """
     if request.data.method != request.method.encode("ascii", "replace"):
         raise DeniedError("a method is written in capitals", code="request.malformed")
-    for _, value in request.headers.fields:
-        if _BREAKS.search(value):
-            raise DeniedError("a header value holds a line break or NUL", code="request.malformed")
+    for name, value in request.headers.fields:
+        if _CONTROLS.search(value):
+            raise DeniedError("a header value holds a control character", code="request.malformed")
+        if folded(name) in _FRAMING:
+            _require_framing(name.lower(), value.lower())
+
+
+def _require_framing(name: bytes, value: bytes) -> None:
+    """Refuse a line about the frame of the message that some servers pass over and others obey."""
+    if name not in _FRAMING:  # with `_`, which CGI and its heirs read as `-`
+        raise DeniedError("Host and lengths are written with a hyphen", code="request.malformed")
+    if name == b"content-length" and len(value) > _LENGTH_DIGITS:
+        raise DeniedError("the length has too many digits", code="request.malformed")
+    if name == b"transfer-encoding" and value != b"chunked":
+        raise DeniedError("the only transfer coding is chunked", code="request.malformed")
+    if name == b"expect" and value != b"100-continue":
+        raise DeniedError("the only expectation is 100-continue", code="request.malformed")
 
 
 def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
@@ -81,7 +109,7 @@ def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
     scheme = "https" if flow.client_conn.tls_established else "http"
     if not scheme == request.scheme == tunnel.scheme:
         raise DeniedError("the tunnel was opened for TLS", code="target.mismatch")
-    # In HTTP/1.1 the engine clears the authority; HTTP/2 carries it as `:authority`.
+    # HTTP/2 carries the authority as `:authority`, HTTP/1 in a target in absolute form.
     hosts = request.headers.get_all("host")
     names = authority.names_in(request.authority, hosts)
     place = (tunnel.host, tunnel.port)
@@ -92,12 +120,19 @@ def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
 
 
 def _write_names(request: http.Request, target: Target, hosts: list[str]) -> None:
-    """Put the judged spelling of host and path into the request that will be sent."""
+    """Put the judged spelling of host and path into the request that will be sent.
+
+    In HTTP/1 a target in absolute form becomes one in origin form (RFC 9112 §3.2.1).
+    """
     request.path = target.path_and_query
-    if request.authority:
+    if "expect" in request.headers:
+        request.headers["expect"] = "100-continue"  # once, or the engine does not see it
+    if request.is_http2 and request.authority:
         request.headers.pop("host", None)
         request.data.authority = target.authority.encode()
-    elif hosts != [target.authority]:
+        return
+    request.data.authority = b""
+    if hosts != [target.authority]:
         request.headers["host"] = target.authority
 
 

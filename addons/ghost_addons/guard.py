@@ -26,6 +26,7 @@ from ghost_addons import (
     stream,
     trail,
     tunnels,
+    unread,
     websocket,
 )
 from ghost_addons.action import Action
@@ -112,16 +113,20 @@ class Guard:
         if data.server.error is not None:
             return  # the engine has found that it would call itself
         data.server.error = "ghost: no admitted call for this address"  # stands if we fail
-        if self._may_dial(data.client.id, data.server):
+        tunnel = self._dialled(data.client.id, data.server)
+        if tunnel is not None:
+            # The certificate is checked for the name that was judged, not for the client's spelling of it.
+            data.server.sni = tunnel.host if data.server.tls else None
             data.server.error = None
 
-    def _may_dial(self, client_id: str, server: connection.Server) -> bool:
-        """Tell whether this is the very place, over TLS or not, that the open tunnel was judged for."""
+    def _dialled(self, client_id: str, server: connection.Server) -> Tunnel | None:
+        """Return the open tunnel if it was judged for this very place, over TLS or not."""
         peer = self._peers.get(client_id)
         if peer is None or peer.tunnel is None or not peer.admitted:
-            return False
+            return None
         judged = (peer.tunnel.address, peer.tunnel.port)
-        return server.address == judged and server.tls == (peer.tunnel.scheme == "https")
+        same = server.address == judged and server.tls == (peer.tunnel.scheme == "https")
+        return peer.tunnel if same else None
 
     # -- requests ------------------------------------------------------------------------------------
 
@@ -129,7 +134,7 @@ class Guard:
     async def requestheaders(self, flow: http.HTTPFlow) -> None:
         """Judge the head; admit at once what streams, leave the rest to `request`."""
         if flow.error:
-            raise Refused(_MALFORMED)
+            raise Refused(unread.refusal_of(flow.request))
         tunnel = await self._tunnel(flow)
         action = admission.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
@@ -223,6 +228,8 @@ class Guard:
         if action is not None:
             self._over(flow, action)
             await delivery.settle_failed(self.services, action, flow)
+        elif isinstance(judged, Action) and unread.broke(flow):
+            raise Refused(unread.refusal_of(flow.request), admission.attempt_of(judged))
 
     # -- websockets and everything else --------------------------------------------------------------
 
@@ -358,13 +365,6 @@ _NESTED = Refusal(
     status=400,
     code="request.nested",
     message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
-    stage="authority",
-    rule="grammar",
-)
-_MALFORMED = Refusal(
-    status=400,
-    code="request.malformed",
-    message="the request is malformed or ambiguous",
     stage="authority",
     rule="grammar",
 )

@@ -22,7 +22,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Connection, Http1Server
 
-from ghost_addons import websocket
+from ghost_addons import unread, websocket
 from ghost_core.errors import FailedError
 
 HEAD_BYTES = 262_144
@@ -30,6 +30,7 @@ HEAD_BYTES = 262_144
 AHEAD_BYTES = 1_000_000
 """How much a client may send ahead while it waits for an answer."""
 HEAD_TOO_LARGE = 431
+MALFORMED = 400
 SWITCHING_PROTOCOLS = 101
 
 type Commands = Generator[commands.Command, None, None]
@@ -37,15 +38,25 @@ type Step = Callable[..., Commands]
 
 
 def of_requests(read: Step) -> Step:
-    """Wrap the step that reads a request's head: one that is too long is answered with 431."""
+    """Wrap the step that reads a request's head: one that is too long is answered with 431.
+
+    What the engine cannot read, it answers with 400; both come before the guard.
+    """
 
     @functools.wraps(read)
     def read_headers(server: Http1Server, event: events.Event) -> Commands:
-        yield from read(server, event)
+        left = len(server.buf) + 1
+        while server.state == server.read_headers and len(server.buf) < left:
+            # The engine takes an empty line for all there is; RFC 9112 §2.2 has it pass over them.
+            left = len(server.buf)
+            yield from read(server, event)
         if _goes_on(server):
             page = _http1.make_error_response(HEAD_TOO_LARGE)
             yield commands.SendData(server.conn, page)
             yield from _end(server)
+            yield unread.told(server.stream_id, HEAD_TOO_LARGE)
+        elif server.state == server.done and server.request is None:
+            yield unread.told(server.stream_id, MALFORMED)
 
     vars(read_headers)["ours"] = True
     return read_headers

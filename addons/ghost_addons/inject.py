@@ -80,8 +80,13 @@ def outgoing(
 
 
 def put(request: http.Request, sent: Outgoing) -> None:
-    """Write what is sent into the request that the engine is about to send."""
-    request.headers = http.Headers(sent.head.headers)
+    """Write what is sent into the request that the engine is about to send.
+
+    An expectation stays in it for the engine, which meets it and takes it away before it sends
+    (RFC 9110 §10.1.1).
+    """
+    expects = [line for line in request.headers.fields if line[0].lower() == b"expect"]
+    request.headers = http.Headers([*sent.head.headers, *expects])
     request.path = sent.head.path
     if sent.body is not None and sent.body != request.raw_content:
         request.raw_content = sent.body

@@ -50,7 +50,9 @@ def noting(handle: Step[bool]) -> Step[bool]:
 
     def handle_h2_event(server: Http2Server, event: object) -> Steps[bool]:
         if isinstance(event, RequestReceived) and (b":method", b"HEAD") in (event.headers or ()):
-            server.h2_conn.streams[event.stream_id].request_method = b"HEAD"
+            stream = server.h2_conn.streams.get(event.stream_id)
+            if stream is not None:  # else a reset came with the same bytes, and it is over
+                stream.request_method = b"HEAD"
         return (yield from handle(server, event))
 
     vars(handle_h2_event)["ours"] = True

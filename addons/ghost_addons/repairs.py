@@ -29,7 +29,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
-from ghost_addons import frames, heads, holding
+from ghost_addons import frames, heads, holding, unread
 from ghost_core.errors import FailedError
 
 type Commands = Iterator[commands.Command]
@@ -131,6 +131,7 @@ def install() -> None:
     heads.install()
     frames.install()
     holding.install()
+    unread.install()
     consume = getattr(HttpStream, "state_consume_request_body", None)
     if not callable(consume) or not hasattr(_http1, "ChunkedReader"):
         raise FailedError("the engine has no body reader any more", code="proxy.engine")

@@ -92,7 +92,9 @@ def hashing(
 ) -> Callable[[bytes], list[bytes]]:
     """Return the callable through which a streamed request passes; it commits to every byte that goes on.
 
-    `b""` marks the end. It never raises: on an error it closes through `on_error` and lets nothing pass.
+    `b""` marks the end. An empty piece would end a chunked body, and what follows would be read as a further
+    request (RFC 9112 §7.1), so none is returned: HTTP/2 may send empty frames in the middle of a body. It
+    never raises: on an error it closes through `on_error` and lets nothing pass.
     """
     commitment = action.request_body
     assert commitment is not None

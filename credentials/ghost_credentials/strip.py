@@ -47,6 +47,7 @@ CLIENT_CREDENTIAL_HEADERS: tuple[bytes, ...] = (
 
 HOP_BY_HOP: tuple[bytes, ...] = (
     b"connection",
+    b"expect",
     b"keep-alive",
     b"proxy-connection",
     b"te",

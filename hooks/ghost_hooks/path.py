@@ -14,10 +14,13 @@ _PLAIN = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~!$&'()*+,=:@-]+)+/?\Z"
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})?")
 _CONTROL = re.compile(r"[\x00-\x20\x7f]")
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
+_FOREIGN = re.compile(r"[^\x00-\x7f]+")
 _UNSAFE = re.compile(r"[^A-Za-z0-9._~!$&'()*+,;=:@/%-]")
 # A second decoding upstream must not find what the first one was refused for.
 _TWICE = re.compile(r"%(?:25)+(?:2[eEfF]|5[cC]|[01][0-9A-Fa-f]|7[fF])")
 _SEPARATOR = re.compile(r"/|%2F")
+_SLASHES = re.compile(r"//+")
+_DECODINGS_LIMIT = 4
 _PARAMETER = re.compile(r";|%3B")
 
 
@@ -47,13 +50,15 @@ def canonical_path(raw: str) -> str:
 
 
 def canonical_query(raw: str) -> str:
-    """Return the query as it is; controls, spaces, fragments and broken text are refused.
+    """Return the query as it is, but what is not ASCII as the escapes that it stands for (RFC 3986 §2.1).
+
+    Controls, spaces, fragments and broken text are refused.
 
     Raises: DeniedError `target.query`.
     """
     if _CONTROL.search(raw) or "#" in raw or _SURROGATE.search(raw):
         raise DeniedError("query: holds a control character, space or #", code="target.query")
-    return raw
+    return raw if raw.isascii() else _FOREIGN.sub(_encoded, raw)
 
 
 def folded(path: str) -> str:
@@ -65,9 +70,18 @@ def folded(path: str) -> str:
 
 
 def readings(path: str) -> tuple[str, ...]:
-    """Return how servers may read a canonical path: segments first, or all escapes first."""
+    """Return how servers may read a canonical path: segments first, or all escapes first, even again.
+
+    A server that decodes all escapes often merges slashes too.
+    """
     plain = folded(path)
-    return (plain, plain.replace("%2F", "/")) if "%2F" in plain else (plain,)
+    found = [plain, plain.replace("%2F", "/")]
+    for _ in range(_DECODINGS_LIMIT):
+        if "%" not in path:
+            break
+        path = _SLASHES.sub("/", unquote_to_bytes(path).decode("utf-8", "replace"))
+        found.append(path)
+    return tuple(dict.fromkeys(found))
 
 
 def _refused(why: str) -> DeniedError:

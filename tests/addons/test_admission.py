@@ -233,6 +233,77 @@ def test_a_client_that_waits_for_100_gets_it_and_its_body_arrives(
     assert (record.body, record.header("expect")) == (b"{}", None)
 
 
+def test_an_expectation_of_a_stream_is_met_here_and_neither_sent_nor_recorded(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    lines = [("Host", up.authority), ("Transfer-Encoding", "chunked")]
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/status/200", [*lines, *[("Expect", "100-continue")] * 2])
+        assert tunnel.reader.until(b"\r\n\r\n").startswith(b"HTTP/1.1 100 ")
+        tunnel.send(b"2\r\n{}\r\n0\r\n\r\n")
+        assert tunnel.answer().status == 200
+    intent = proxy.entries(session)[1]
+    assert b"xpect" not in up.requests[0].head + proxy.payload(intent, "forwarded")
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"X-A: a\x0bX-B: b",
+        b"X-A: a\x01b",
+        b"X-A: a\x1fb",
+        b"X-A: a\x7fb",
+        b"Content_Length: 2",
+        b"Transfer_Encoding: chunked",
+        b"Transfer-Encoding: gzip, chunked",
+        b"Expect: nothing",
+        b"Expect: 100-continue, nothing",
+    ],
+)
+def test_a_line_that_others_read_in_another_way_is_refused_and_entered(
+    line: bytes, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    first = f"GET /echo HTTP/1.1\r\nHost: {up.authority}\r\nConnection: close\r\n".encode()
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.send(first + line + b"\r\n\r\n" + b"0\r\n\r\n" * (b"chunked" in line))
+        assert b"HTTP/1.1 400 " in tunnel.reader.until(b"request.malformed")
+    assert proxy.last(session).fields["error"] == "request.malformed"
+    assert up.connections == 0
+
+
+def test_a_length_that_overflows_elsewhere_is_refused_and_entered(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    headers = {"Host": up.authority, "Content-Length": "9999999999999999999"}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/echo", headers)
+        (denied,) = proxy.wait_for(session, 1, "action.denied")
+    assert denied.fields["error"] == "request.malformed"
+    assert up.connections == 0
+
+
+@pytest.mark.parametrize("version", ["HTTP/2.0", "HTTP/3.0", "HTTP/1.2", "HTTP/0.9"])
+def test_a_version_that_the_connection_does_not_speak_is_refused(
+    version: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.send(f"GET /echo {version}\r\nHost: {up.authority}\r\n\r\n".encode())
+        assert tunnel.answer().status == 400
+    assert proxy.last(session).fields["error"] == "request.malformed"
+    assert up.connections == 0
+
+
+def test_a_target_in_absolute_form_goes_on_in_origin_form(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        answer = tunnel.request("POST", f"{up.url}/echo?x", {"Host": up.authority}, b"{}")
+    assert answer.status == 200
+    (record,) = up.requests
+    assert record.head.startswith(b"POST /echo?x HTTP/1.1\r\n")
+    assert record.all("host") == (up.authority.encode(),)
+
+
 def test_a_chunked_upload_streams_where_no_rule_must_see_it(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

@@ -163,7 +163,7 @@ def test_a_websocket_whose_end_the_guard_fails_on_has_a_failed_outcome(
 def test_nothing_is_dialled_when_the_question_whether_to_dial_fails(
     proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Guard, "_may_dial", explode)
+    monkeypatch.setattr(Guard, "_dialled", explode)
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 502
     (outcome,) = proxy.wait_for(session, 1, "action.outcome")
@@ -292,6 +292,16 @@ def dial(
     server = connection.Server(address=address, error=error)
     guard.server_connect(server_hooks.ServerConnectionHookData(server=server, client=client))
     return server.error
+
+
+@pytest.mark.parametrize("spelled", ["localhost.", "LOCALHOST"])
+def test_the_upstream_is_asked_for_by_the_name_that_was_judged(
+    spelled: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
+        tunnel.tls(sni=spelled)
+        assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 200
+    assert up.requests[0].sni == "localhost"
 
 
 def test_nothing_is_dialled_for_a_client_that_nobody_knows(proxy: LiveProxy) -> None:

@@ -86,6 +86,16 @@ def test_a_long_head_that_ends_passes(proxy: LiveProxy, session: LiveSession, up
         assert tunnel.request("GET", "/status/200", headers).status == 200
 
 
+def test_empty_lines_before_a_request_are_passed_over(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    head = f"GET /echo HTTP/1.1\r\nHost: {up.authority}\r\n\r\n".encode()
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        for before in (b"\r\n", b"\n", b"\r\n\r\n"):
+            tunnel.send(before + head)  # in one piece: nothing comes later that would wake a reader
+            assert tunnel.answer().status == 200
+
+
 @pytest.mark.parametrize(
     "first",
     [

@@ -62,6 +62,20 @@ def test_a_failure_has_our_page_and_head_has_none(
     assert answer.body == (b"" if method == "HEAD" else pages.refusal(502).body())
 
 
+def test_a_head_request_that_is_reset_at_once_leaves_the_connection_open(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)
+    ) as tunnel:
+        client = Http2Client(tunnel)
+        pseudo = [(":method", "HEAD"), (":scheme", "https"), (":authority", up.authority)]
+        client.state.send_headers(1, [*pseudo, (":path", "/echo")], end_stream=True)
+        client.state.reset_stream(1)
+        client.flush()  # both in one piece
+        assert client.request("GET", "/echo", up.authority).status == 200
+
+
 def test_installing_twice_wraps_once() -> None:
     pages.install()
     before = dict(vars(Http2Server))

@@ -169,6 +169,24 @@ def test_a_body_of_unknown_length_is_no_further_request_to_an_older_upstream(
     assert [(each.method, each.body) for each in up.requests] == [(b"POST", hidden), (b"GET", b"")]
 
 
+def test_an_empty_frame_does_not_end_a_body_that_goes_on(tmp_path: Path, certs: Certs) -> None:
+    with Upstream(certs) as up, live_proxy(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(
+            live.port, up.authority, session.auth, ca=live.ca, alpn=("h2",)
+        ) as tunnel:
+            client = Http2Client(tunnel)
+            stream = client.state.get_next_available_stream_id()
+            pseudo = [(":method", "POST"), (":scheme", "https"), (":authority", up.authority)]
+            client.state.send_headers(stream, [*pseudo, (":path", "/echo")])
+            for piece in (b"", b"{", b"", b"}", b""):
+                client.state.send_data(stream, piece)
+            client.state.end_stream(stream)
+            client.flush()
+            assert client.answer(stream).status == 200
+    assert [(each.body, each.complete) for each in up.requests] == [(b"{}", True)]
+
+
 @pytest.mark.parametrize("method", ["GET", "OPTIONS"])
 def test_a_body_that_a_read_does_not_announce_is_held_up_to_a_limit(
     tmp_path: Path, certs: Certs, monkeypatch: pytest.MonkeyPatch, method: str

@@ -103,7 +103,9 @@ def test_a_streamed_request_is_committed_to_and_counted(
     action = action_of(request_body=commitment)
     outflow = Outflow(secrets, action, b"")
     relay = stream.hashing(action, outflow, on_error=lambda _: None)
-    assert b"".join(each for part in (b"one", b"two", b"") for each in relay(part)) == b"onetwo"
+    assert (
+        b"".join(each for part in (b"one", b"", b"two", b"") for each in relay(part)) == b"onetwo"
+    )
     assert action.sent == 6
     assert check("request_body", commitment.salt, b"onetwo", commitment.hex())
 

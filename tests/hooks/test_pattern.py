@@ -131,6 +131,11 @@ def test_a_refusal_leaves_other_paths_alone() -> None:
     assert not PathPattern.parse("/admin").denies("/a")
 
 
+@pytest.mark.parametrize("path", ["/%2Fadmin%2Fx", "/admin%252Fx", "/%2561dmin/x"])
+def test_a_refusal_reads_escapes_as_servers_do_that_decode_again(path: str) -> None:
+    assert PathPattern.parse("/admin/**").denies(path)
+
+
 def test_an_encoded_slash_is_part_of_its_segment_where_a_path_is_allowed() -> None:
     assert PathPattern.parse("/v1/*").match("/v1/a%2Fb")
     assert not PathPattern.parse("/a/b").match("/a%2Fb")
