@@ -32,16 +32,15 @@ class Scrubber:
     `short` counts the secrets that are searched as they are only; see `needles`.
     """
 
-    __slots__ = ("_begins", "_groups", "_heads", "_needles", "_pattern", "short")
+    __slots__ = ("_begins", "_groups", "_heads", "_needles", "short")
 
     def __init__(self, secrets: Sequence[SecretBytes]) -> None:
         values = [secret.reveal() for secret in secrets]
         self.short = sum(0 < len(value) < MIN_ENCODED_BYTES for value in values)
         found = {needle for value in values for needle in needles(value)}
-        # the regular expression takes the first alternative that fits, so the longest must come first
+        # a regular expression takes the first alternative that fits, so the longest must come first
         self._needles = tuple(sorted(found, key=lambda each: (-len(each), each)))
         self._groups = _grouped(self._needles)
-        self._pattern = re.compile(b"|".join(map(re.escape, self._needles)) or b"(?!)")
         self._heads = tuple(
             (needle[:_HEAD_BYTES], needle) for needle in self._needles if len(needle) > _HEAD_BYTES
         )
@@ -65,7 +64,7 @@ class Scrubber:
         """Replace every form of a secret by the mark, leftmost and longest first."""
         if not self.holds(data):
             return Cleaned(data, 0)
-        return Cleaned(*self._pattern.subn(MARK, data))
+        return Cleaned(*self._pattern(data).subn(MARK, data))
 
     def after(self, sent: bytes, data: bytes) -> Cleaned:
         """Clean a text that follows one which has gone already: of a secret over both, the rest goes.
@@ -76,7 +75,9 @@ class Scrubber:
         joined = sent + clean.data
         if not sent or not self.holds(joined):
             return clean
-        over = next(each for each in self._pattern.finditer(joined) if each.end() > len(sent))
+        over = next(
+            each for each in self._pattern(joined).finditer(joined) if each.end() > len(sent)
+        )
         return Cleaned(MARK + joined[over.end() :], clean.hits + 1)
 
     @property
@@ -95,7 +96,7 @@ class Scrubber:
             return Split(data[:held], 0, data[held:])
         parts: list[bytes] = []
         place = 0
-        for found in self._pattern.finditer(data):
+        for found in self._pattern(data).finditer(data):
             if found.start() >= held:
                 break
             parts.append(data[place : found.start()])
@@ -104,6 +105,11 @@ class Scrubber:
                 held = self._held(data, place)
         parts.append(data[place:held])
         return Split(MARK.join(parts), len(parts) - 1, data[held:])
+
+    def _pattern(self, data: bytes) -> re.Pattern[bytes]:
+        """Return the pattern of the forms that are in the text; one of all forms would be large."""
+        present = [needle for needle in self._needles if needle in data]
+        return re.compile(b"|".join(map(re.escape, present)))
 
     def _held(self, data: bytes, start: int) -> int:
         """Return where the longest end of the text, from `start` on, begins that begins a needle."""
