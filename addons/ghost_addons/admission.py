@@ -1,4 +1,4 @@
-"""Admitting one call: alive, judged, verdicts, credential, intent durable, and only then the secret.
+"""Admitting one judged call: alive, verdicts, credential, intent durable, and only then the secret.
 
 The order is the product: whatever fails before the end of `admit` leaves nothing on the wire.
 """
@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import asyncio
 import functools
-import re
 from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, encoding, holding, inject, leak, quarantine, record, stream
+from ghost_addons import encoding, holding, inject, leak, quarantine, record, stream
 from ghost_addons.action import Action, is_mutation
-from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt, Keeping
 from ghost_addons.refusal import refusal_of, unauthenticated
 from ghost_addons.services import Services
@@ -22,123 +20,14 @@ from ghost_addons.tunnels import Refused
 from ghost_core.errors import DeniedError, GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential
-from ghost_credentials.grammar import folded
 from ghost_credentials.head import Head
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Headers, Request, Verdict
-from ghost_hooks.target import Target
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
 _ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
-_CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
-_FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
-_LENGTH_DIGITS = 18  # more do not fit into 63 bits, and wrap around elsewhere (RFC 9110 §8.6)
 _SLOW = frozenset({"cmd", "keyring", "vault"})  # they wait for a process, a human or the database
-
-
-def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
-    """Judge the head of a request: session, names, path, scope; raises Refused."""
-    request = flow.request
-    session = tunnel.session
-    if not session.alive():
-        refusal = unauthenticated("the session has ended", code="session.ended")
-        raise Refused(refusal, _attempt(tunnel, request))
-    stopped = quarantine.refusal(session)
-    if stopped is not None:
-        raise Refused(stopped, _attempt(tunnel, request))
-    try:
-        _require_version(flow)
-        _require_plain(request)
-        target = _target(tunnel, flow)
-        governance = services.governor.in_force(session.scopes)
-        services.secrets.learn(governance.credentials)
-        wanted = (tunnel.ticket.tool, tunnel.ticket.action) if tunnel.ticket else None
-        decision = governance.policy.judge(request.method, target, wanted=wanted)
-        judged = Request(request.method, target, tuple(request.headers.fields))
-        action = Action(
-            session, governance, decision, judged, client=flow.client_conn.id, ticket=tunnel.ticket
-        )
-        if tunnel.ticket is not None:
-            action.id = tunnel.ticket.action_id
-        action.verdicts = decision.verdicts
-        action.websocket = _is_websocket(request)
-        _require(services, action, request, decision.verdicts)
-        if tunnel.refusal is not None:
-            raise Refused(tunnel.refusal, attempt_of(action))
-    except GhostError as error:
-        raise Refused(refusal_of(error), _attempt(tunnel, request)) from error
-    return action
-
-
-def _require_version(flow: http.HTTPFlow) -> None:
-    """Refuse a version that the connection does not speak: it would pass on what nobody understands."""
-    spoken = {"HTTP/2.0"} if flow.client_conn.alpn == b"h2" else {"HTTP/1.0", "HTTP/1.1"}
-    if flow.request.http_version not in spoken:
-        raise DeniedError("the version of HTTP is another than spoken", code="request.malformed")
-
-
-def _require_plain(request: http.Request) -> None:
-    """Refuse a head that another server may read in another way than we do.
-
-    RFC 9110 §5.5 (values), §9.1 (methods), §10.1.1 (expectations), RFC 9112 §6.1 (codings).
-    """
-    if request.data.method != request.method.encode("ascii", "replace"):
-        raise DeniedError("a method is written in capitals", code="request.malformed")
-    for name, value in request.headers.fields:
-        if _CONTROLS.search(value):
-            raise DeniedError("a header value holds a control character", code="request.malformed")
-        if folded(name) in _FRAMING:
-            _require_framing(name.lower(), value.lower())
-
-
-def _require_framing(name: bytes, value: bytes) -> None:
-    """Refuse a line about the frame of the message that some servers pass over and others obey."""
-    if name not in _FRAMING:  # with `_`, which CGI and its heirs read as `-`
-        raise DeniedError("Host and lengths are written with a hyphen", code="request.malformed")
-    if name == b"content-length" and len(value) > _LENGTH_DIGITS:
-        raise DeniedError("the length has too many digits", code="request.malformed")
-    if name == b"transfer-encoding" and value != b"chunked":
-        raise DeniedError("the only transfer coding is chunked", code="request.malformed")
-    if name == b"expect" and value != b"100-continue":
-        raise DeniedError("the only expectation is 100-continue", code="request.malformed")
-
-
-def _target(tunnel: Tunnel, flow: http.HTTPFlow) -> Target:
-    request = flow.request
-    scheme = "https" if flow.client_conn.tls_established else "http"
-    if not scheme == request.scheme == tunnel.scheme:
-        raise DeniedError("the tunnel was opened for TLS", code="target.mismatch")
-    # HTTP/2 carries the authority as `:authority`, HTTP/1 in a target in absolute form.
-    hosts = request.headers.get_all("host")
-    names = authority.names_in(request.authority, hosts)
-    place = (tunnel.host, tunnel.port)
-    authority.agree(place, scheme=scheme, sni=flow.client_conn.sni, names=names)
-    target = Target.at(scheme, tunnel.host, tunnel.port, request.path)
-    _write_names(request, target, hosts)
-    return target
-
-
-def _write_names(request: http.Request, target: Target, hosts: list[str]) -> None:
-    """Put the judged spelling of host and path into the request that will be sent.
-
-    In HTTP/1 a target in absolute form becomes one in origin form (RFC 9112 §3.2.1).
-    """
-    request.path = target.path_and_query
-    if "expect" in request.headers:
-        request.headers["expect"] = "100-continue"  # once, or the engine does not see it
-    if request.is_http2 and request.authority:
-        request.headers.pop("host", None)
-        request.data.authority = target.authority.encode()
-        return
-    request.data.authority = b""
-    if hosts != [target.authority]:
-        request.headers["host"] = target.authority
-
-
-def _is_websocket(request: http.Request) -> bool:
-    upgrade: str = request.headers.get("upgrade", "")
-    return upgrade.lower() == "websocket"
 
 
 def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
@@ -301,12 +190,13 @@ async def _gates(services: Services, action: Action, request: http.Request) -> N
     )
     action.verdicts += verdicts
     await quarantine.consider(services, action, verdicts)
-    _require(services, action, request, verdicts)
+    require(services, action, request, verdicts)
 
 
-def _require(
+def require(
     services: Services, action: Action, request: http.Request, verdicts: tuple[Verdict, ...]
 ) -> None:
+    """Raise Refused with the first denial among the verdicts, if there is one."""
     denial = next((verdict for verdict in verdicts if not verdict.allow), None)
     if denial is None:
         return
@@ -437,16 +327,4 @@ def attempt_of(action: Action, *, agent_head: bytes = b"") -> Attempt:
         agent_head=agent_head,
         id=action.id,
         alone=action.ticket is not None,
-    )
-
-
-def _attempt(tunnel: Tunnel, request: http.Request) -> Attempt:
-    return Attempt(
-        sid=tunnel.session.sid,
-        method=request.method[:32],
-        host=tunnel.host,
-        port=tunnel.port,
-        path=request.path.partition("?")[0],
-        id=tunnel.ticket.action_id if tunnel.ticket else "",
-        alone=tunnel.ticket is not None,
     )

@@ -203,14 +203,16 @@ async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow)
         action,
         status="executed" if began else "failed",
         ended="aborted",
-        error=action.error or ("aborted" if began else _error_code(action, flow)),
+        error=action.error or _error_code(action, flow, began=began),
     )
 
 
-def _error_code(action: Action, flow: http.HTTPFlow) -> str:
+def _error_code(action: Action, flow: http.HTTPFlow, *, began: bool) -> str:
     """Return a short public code for the engine's message, which may name addresses."""
     if action.session.ending:
         return "session.ended"  # we cut it; the upstream may have been reached
+    if began:
+        return "aborted"
     message = str(flow.error).lower() if flow.error else ""
     if "certificate" in message or "tls" in message or "ssl" in message:
         return "upstream.tls"

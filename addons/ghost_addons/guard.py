@@ -22,6 +22,7 @@ from ghost_addons import (
     admission,
     delivery,
     holding,
+    judging,
     leak,
     stream,
     trail,
@@ -32,7 +33,14 @@ from ghost_addons import (
 from ghost_addons.action import Action
 from ghost_addons.connection import Peer, Tunnel
 from ghost_addons.record import Attempt
-from ghost_addons.refusal import Refusal, refusal_of
+from ghost_addons.refusal import (
+    NESTED,
+    TOO_LONG,
+    Refusal,
+    failure,
+    failure_of,
+    no_ledger,
+)
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
@@ -56,7 +64,7 @@ def guarded(handler: Handler) -> Handler:
         except Refused as refused:
             await self.refuse(flow, refused.refusal, refused.attempt)
         except asyncio.CancelledError:
-            await self.refuse(flow, _failure("cancelled"), None)
+            await self.refuse(flow, failure("cancelled"), None)
         except Exception as error:  # noqa: BLE001  # the guard: whatever fails, nothing passes
             structlog.get_logger(__name__).error(
                 "guard.failed",
@@ -68,7 +76,7 @@ def guarded(handler: Handler) -> Handler:
                 if isinstance(error, ConfigError)
                 else "",  # names files, no values
             )
-            await self.refuse(flow, _failure_of(error), None)
+            await self.refuse(flow, failure_of(error), None)
 
     return run
 
@@ -96,7 +104,7 @@ class Guard:
         peer = self._peer(flow)
         if flow.client_conn.tls_established or _is_open(peer.tunnel):
             # One connection, one tunnel: what is judged for a second must not be dialled for the first.
-            raise Refused(_NESTED)
+            raise Refused(NESTED)
         identity = self._identify(flow)
         peer.tunnel = await tunnels.open_tunnel(self.services, identity, flow.request)
         identity.session.clients.add(flow.client_conn.id)
@@ -136,7 +144,7 @@ class Guard:
         if flow.error:
             raise Refused(unread.refusal_of(flow.request))
         tunnel = await self._tunnel(flow)
-        action = admission.judge(self.services, tunnel, flow)
+        action = judging.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
         flow.metadata[CLOSES] = _asks_to_close(flow.request)
         if not admission.holds_body(action, flow):
@@ -223,7 +231,7 @@ class Guard:
         """Enter what became of a call that ended without a complete answer."""
         judged = flow.metadata.get(ACTION)
         if holding.gave_up(flow) and isinstance(judged, Action):
-            raise Refused(_TOO_LONG, admission.attempt_of(judged))
+            raise Refused(TOO_LONG, admission.attempt_of(judged))
         action = self._admitted(flow)
         if action is not None:
             self._over(flow, action)
@@ -279,7 +287,7 @@ class Guard:
             structlog.get_logger(__name__).error(
                 "refusal.unrecorded", error=type(error).__name__, code=code
             )
-            refusal = _no_ledger(code)
+            refusal = no_ledger(code)
         websocket.drop(flow)
         delivery.answer(
             flow, refusal, sid=entered.sid, action_id=entered.action_id, close=self.close_client
@@ -361,24 +369,6 @@ def _is_open(tunnel: Tunnel | None) -> bool:
     return tunnel is not None and tunnel.scheme == "https"
 
 
-_NESTED = Refusal(
-    status=400,
-    code="request.nested",
-    message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
-    stage="authority",
-    rule="grammar",
-)
-
-
-_TOO_LONG = Refusal(
-    status=413,
-    code="body.too_large",
-    message="the body is longer than may be held for the gates that read it",
-    stage="limit",
-    rule="limit",
-)
-
-
 def _asks_to_close(request: http.Request) -> bool:
     """Tell whether the client wants the connection to end (RFC 9112 §9.6); the line itself is stripped."""
     older = request.is_http10 or request.is_http11
@@ -391,31 +381,3 @@ def _place(error: BaseException) -> str:
     for frame, line in traceback.walk_tb(error.__traceback__):
         place = f"{Path(frame.f_code.co_filename).name}:{line}"
     return place
-
-
-def _failure(code: str) -> Refusal:
-    return Refusal(
-        status=500,
-        code=f"guard.{code}",
-        message="a gate failed, so the call was refused",
-        stage="guard",
-        rule="guard",
-        hint="ask the operator to look at the proxy's log",
-    )
-
-
-def _failure_of(error: Exception) -> Refusal:
-    if isinstance(error, GhostError):
-        return refusal_of(error)
-    return _failure("failed")
-
-
-def _no_ledger(code: str) -> Refusal:
-    return Refusal(
-        status=503,
-        code=code,
-        message="the ledger cannot be written, so nothing is sent",
-        stage="ledger",
-        rule="ledger",
-        hint="ask the operator to look at the database",
-    )

@@ -116,3 +116,51 @@ def _status_of(error: GhostError) -> int:
 
 _INTERNAL = "the proxy cannot serve this call; the operator's log says why"
 _ADDRESS = frozenset({"target.address", "target.own", "target.unresolved"})
+
+
+NESTED = Refusal(
+    status=400,
+    code="request.nested",
+    message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
+    stage="authority",
+    rule="grammar",
+)
+
+TOO_LONG = Refusal(
+    status=413,
+    code="body.too_large",
+    message="the body is longer than may be held for the gates that read it",
+    stage="limit",
+    rule="limit",
+)
+
+
+def failure(code: str) -> Refusal:
+    """Return the refusal that stands for a gate that failed."""
+    return Refusal(
+        status=500,
+        code=f"guard.{code}",
+        message="a gate failed, so the call was refused",
+        stage="guard",
+        rule="guard",
+        hint="ask the operator to look at the proxy's log",
+    )
+
+
+def failure_of(error: Exception) -> Refusal:
+    """Return the refusal that an exception of a handler stands for; the text of a foreign one is not told."""
+    if isinstance(error, GhostError):
+        return refusal_of(error)
+    return failure("failed")
+
+
+def no_ledger(code: str) -> Refusal:
+    """Return the refusal of a call that could not be entered."""
+    return Refusal(
+        status=503,
+        code=code,
+        message="the ledger cannot be written, so nothing is sent",
+        stage="ledger",
+        rule="ledger",
+        hint="ask the operator to look at the database",
+    )

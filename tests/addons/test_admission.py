@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ghost_ledger.commitment import check
-from support.agent import raw_connect, secure_connect
+from support.agent import secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
 from support.home import PLACEHOLDER, SECRET
@@ -110,27 +110,6 @@ def test_with_record_all_reads_have_entries(tmp_path: Path, certs: Certs, up: Up
         assert live.types(session) == ["session.spawn", "action.intent", "action.outcome"]
 
 
-def test_a_method_outside_the_scope_is_refused_with_a_way_to_allow_it(
-    proxy: LiveProxy, up: Upstream
-) -> None:
-    session = proxy.spawn(f"GET {up.url}/**")
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        answer = tunnel.request("DELETE", "/echo", {"Host": up.authority})
-    assert answer.status == 403
-    assert b"scope.action" in answer.body
-    assert b"ghost spawn --scope" in answer.body
-    assert up.requests == ()
-    assert proxy.last(session).fields["code"] == 403
-
-
-def test_the_path_that_is_judged_is_the_path_that_is_sent(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.request("GET", "/echo/%7euser/a%2fb?q=%7e", {"Host": up.authority})
-    assert up.requests[0].target == b"/echo/~user/a%2Fb?q=%7e"
-
-
 def test_equal_refusals_within_a_second_share_an_entry_with_a_count(
     proxy: LiveProxy, up: Upstream
 ) -> None:
@@ -170,16 +149,6 @@ def test_the_stand_in_of_a_credential_goes_nowhere_else(
         assert other.requests == ()
 
 
-def test_a_broken_configuration_refuses_every_request(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        proxy.home.append("[proxy.oops]\nx = 1")
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 500
-    assert len(up.requests) == 1
-
-
 def test_a_pre_hook_that_refuses_keeps_the_call_from_the_upstream(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
@@ -207,18 +176,6 @@ def test_a_large_upload_streams_and_both_commitments_are_entered(
     assert len(outcome.fields["request_body"]) == 64
 
 
-def test_an_ended_session_is_refused_on_an_open_connection(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.request("GET", "/echo", {"Host": up.authority})
-        proxy.evaporate(session)
-        assert tunnel.closed()
-    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
-        assert tunnel.status == 407
-    assert len(up.requests) == 1
-
-
 def test_a_client_that_waits_for_100_gets_it_and_its_body_arrives(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
@@ -244,64 +201,6 @@ def test_an_expectation_of_a_stream_is_met_here_and_neither_sent_nor_recorded(
         assert tunnel.answer().status == 200
     intent = proxy.entries(session)[1]
     assert b"xpect" not in up.requests[0].head + proxy.payload(intent, "forwarded")
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"X-A: a\x0bX-B: b",
-        b"X-A: a\x01b",
-        b"X-A: a\x1fb",
-        b"X-A: a\x7fb",
-        b"Content_Length: 2",
-        b"Transfer_Encoding: chunked",
-        b"Transfer-Encoding: gzip, chunked",
-        b"Expect: nothing",
-        b"Expect: 100-continue, nothing",
-    ],
-)
-def test_a_line_that_others_read_in_another_way_is_refused_and_entered(
-    line: bytes, proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    first = f"GET /echo HTTP/1.1\r\nHost: {up.authority}\r\nConnection: close\r\n".encode()
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.send(first + line + b"\r\n\r\n" + b"0\r\n\r\n" * (b"chunked" in line))
-        assert b"HTTP/1.1 400 " in tunnel.reader.until(b"request.malformed")
-    assert proxy.last(session).fields["error"] == "request.malformed"
-    assert up.connections == 0
-
-
-def test_a_length_that_overflows_elsewhere_is_refused_and_entered(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    headers = {"Host": up.authority, "Content-Length": "9999999999999999999"}
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.begin("POST", "/echo", headers)
-        (denied,) = proxy.wait_for(session, 1, "action.denied")
-    assert denied.fields["error"] == "request.malformed"
-    assert up.connections == 0
-
-
-@pytest.mark.parametrize("version", ["HTTP/2.0", "HTTP/3.0", "HTTP/1.2", "HTTP/0.9"])
-def test_a_version_that_the_connection_does_not_speak_is_refused(
-    version: str, proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.send(f"GET /echo {version}\r\nHost: {up.authority}\r\n\r\n".encode())
-        assert tunnel.answer().status == 400
-    assert proxy.last(session).fields["error"] == "request.malformed"
-    assert up.connections == 0
-
-
-def test_a_target_in_absolute_form_goes_on_in_origin_form(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        answer = tunnel.request("POST", f"{up.url}/echo?x", {"Host": up.authority}, b"{}")
-    assert answer.status == 200
-    (record,) = up.requests
-    assert record.head.startswith(b"POST /echo?x HTTP/1.1\r\n")
-    assert record.all("host") == (up.authority.encode(),)
 
 
 def test_a_chunked_upload_streams_where_no_rule_must_see_it(
@@ -358,15 +257,6 @@ def test_a_body_beyond_the_limit_of_a_rule_is_too_large(
             answer = tunnel.request("POST", "/echo", {"Host": up.authority, **POST}, body)
         assert (answer.status, b"body.too_large" in answer.body) == (413, True)
         assert live.last(session).fields["stage"] == "limit"
-    assert up.connections == 0
-
-
-def test_a_tunnel_for_tls_carries_nothing_else(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with raw_connect(proxy.port, up.authority, session.auth) as tunnel:
-        answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
-    assert answer.status == 421
     assert up.connections == 0
 
 
@@ -427,57 +317,6 @@ def test_a_tool_without_a_credential_gets_none(tmp_path: Path, certs: Certs, up:
             assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
         assert "credential" not in live.entries(session)[1].fields
     assert up.requests[0].header("authorization") is None
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        b"X-A: 1\rX-HTTP-Method-Override: DELETE",
-        b"X-A: 1\x002",
-        b"X-A: 1\r\n folded",
-    ],
-)
-def test_a_header_value_with_two_readings_reaches_nobody(
-    line: bytes, proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        host = up.authority.encode()
-        tunnel.send(b"GET /echo HTTP/1.1\r\nHost: " + host + b"\r\n" + line + b"\r\n\r\n")
-        assert tunnel.answer().status == 400
-    assert up.requests == ()
-
-
-@pytest.mark.parametrize("method", ["post", "Post", "PO\u017fT"])
-def test_a_method_is_sent_as_it_was_judged_or_not_at_all(
-    method: str, proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        head = f"{method} /echo HTTP/1.1\r\nHost: {up.authority}\r\nContent-Length: 0\r\n\r\n"
-        tunnel.send(head.encode())
-        assert tunnel.answer().status == 400
-    assert up.requests == ()
-
-
-def test_refusals_of_different_paths_are_different_entries(proxy: LiveProxy, up: Upstream) -> None:
-    session = proxy.spawn(f"GET {up.url}/**")
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        for path in ("/innocent", "/admin"):
-            tunnel.request("DELETE", path, {"Host": up.authority})
-    denials = proxy.wait_for(session, 2, "action.denied")
-    assert [b"/innocent" in proxy.payload(each, "params") for each in denials] == [True, False]
-    assert all("count" not in each.fields for each in denials)
-
-
-def test_a_configuration_that_vanished_refuses_every_request(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        text = proxy.home.config.read_text("utf-8")
-        proxy.home.config.write_text("", "utf-8")
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 500
-        proxy.home.config.write_text(text, "utf-8")
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
 
 
 @pytest.mark.parametrize("framing", ["Content-Length: 14", "Transfer-Encoding: chunked"])

@@ -24,7 +24,7 @@ from support.upstream import Upstream
 
 BROKEN = {
     "http_connect": ("ghost_addons.tunnels.open_tunnel", 500),
-    "requestheaders": ("ghost_addons.admission.judge", 500),
+    "requestheaders": ("ghost_addons.judging.judge", 500),
     "request": ("ghost_addons.admission.admit", 500),
 }
 
@@ -176,7 +176,7 @@ def test_a_refusal_that_fails_itself_still_refuses_on_an_open_connection(
 ) -> None:
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        monkeypatch.setattr("ghost_addons.admission.judge", explode)
+        monkeypatch.setattr("ghost_addons.judging.judge", explode)
         monkeypatch.setattr("ghost_addons.refusals.Refusals.enter", explode)
         answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
     assert (answer.status, b"guard.unrecorded" in answer.body) == (503, True)
@@ -210,7 +210,7 @@ def test_a_cancelled_judgement_is_a_refusal(
     def cancel(*_: object) -> None:
         raise asyncio.CancelledError
 
-    monkeypatch.setattr("ghost_addons.admission.judge", cancel)
+    monkeypatch.setattr("ghost_addons.judging.judge", cancel)
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
     assert (answer.status, b"guard.cancelled" in answer.body) == (500, True)

@@ -52,15 +52,15 @@ def exhaust(*_: object) -> None:
 
 CRASH = scenario("gate-crash", 1, "calls during which a gate raises, at every step up to injection")
 STEPS: dict[str, tuple[str, Callable[..., object]]] = {
-    "judging": ("ghost_addons.admission.judge", explode),
+    "judging": ("ghost_addons.judging.judge", explode),
     "gates": ("ghost_addons.admission._gates", explode),
     "secret": ("ghost_addons.admission._resolve", explode),
     "intent": ("ghost_addons.record.intent", explode),
     "token": ("ghost_ledger.wiretoken.issue", explode),
     "injection": ("ghost_addons.inject.put", explode),
     "after-injection": ("ghost_addons.inject.put", put_and_explode),
-    "too-deep": ("ghost_addons.admission.judge", recurse),
-    "memory": ("ghost_addons.admission.judge", exhaust),
+    "too-deep": ("ghost_addons.judging.judge", recurse),
+    "memory": ("ghost_addons.judging.judge", exhaust),
 }
 
 
