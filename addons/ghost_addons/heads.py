@@ -22,8 +22,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Connection, Http1Server
 
-from ghost_addons import unread, websocket
-from ghost_core.errors import FailedError
+from ghost_addons import unread, websocket, wrapping
 
 HEAD_BYTES = 262_144
 """How long a head may be that is not complete."""
@@ -58,7 +57,6 @@ def of_requests(read: Step) -> Step:
         elif server.state == server.done and server.request is None:
             yield unread.told(server.stream_id, MALFORMED)
 
-    vars(read_headers)["ours"] = True
     return read_headers
 
 
@@ -87,7 +85,6 @@ def of_replies(read: Step) -> Step:
             yield from _end(client)
             yield ReceiveHttp(error)
 
-    vars(read_headers)["ours"] = True
     return read_headers
 
 
@@ -104,7 +101,6 @@ def waiting(wait: Step) -> Step:
             yield from _end(server)
             yield ReceiveHttp(error)
 
-    vars(wait_bounded)["ours"] = True
     return wait_bounded
 
 
@@ -120,7 +116,6 @@ def switching(make: Step) -> Step:
         else:
             yield from _end(client)
 
-    vars(make_pipe)["ours"] = True
     return make_pipe
 
 
@@ -152,8 +147,4 @@ _STEPS: tuple[tuple[type, str, Callable[[Step], Step]], ...] = (
 def install() -> None:
     """Wrap the engine's steps, once."""
     for owner, name, wrap in _STEPS:
-        step = getattr(owner, name, None)
-        if not callable(step):
-            raise FailedError(f"the engine has no {name} any more", code="proxy.engine")
-        if not hasattr(step, "ours"):
-            setattr(owner, name, wrap(step))
+        wrapping.around(owner, name, wrap)

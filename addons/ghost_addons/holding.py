@@ -14,7 +14,7 @@ from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http import HttpStream
 from mitmproxy.proxy.layers.http._events import ResponseData
 
-from ghost_core.errors import FailedError
+from ghost_addons import wrapping
 
 UNKNOWN_BYTES = 1_000_000
 """How long a held request body may be that no gate reads and whose head does not say."""
@@ -85,14 +85,9 @@ def spilling(consume: Step) -> Step:
         yield from stream.start_response_stream()
         yield from stream.server_state(ResponseData(stream.stream_id, data))
 
-    vars(state_consume_response_body)["ours"] = True
     return state_consume_response_body
 
 
 def install() -> None:
     """Put the step in the place of the engine's, once."""
-    consume = getattr(HttpStream, "state_consume_response_body", None)
-    if not callable(consume):
-        raise FailedError("the engine has no collector of replies any more", code="proxy.engine")
-    if not hasattr(consume, "ours"):
-        setattr(HttpStream, "state_consume_response_body", spilling(consume))  # noqa: B010
+    wrapping.around(HttpStream, "state_consume_response_body", spilling)

@@ -6,7 +6,6 @@ sent as it comes, its head first. The bytes are the same.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 
 from mitmproxy.http import Message
@@ -14,13 +13,14 @@ from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http._events import HttpEvent, RequestHeaders, ResponseHeaders
 from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Server
 
+from ghost_addons import wrapping
+
 type Send = Callable[..., Iterator[commands.Command]]
 
 
 def joined(send: Send) -> Send:
     """Wrap the step that sends the parts of a message: a head waits for the body that is there."""
 
-    @functools.wraps(send)  # with the marks of who wrapped it before
     def send_joined(
         connection: Http1Client | Http1Server, event: HttpEvent
     ) -> Iterator[commands.Command]:
@@ -37,7 +37,6 @@ def joined(send: Send) -> Send:
             yield command
         yield from _released(connection, waiting)
 
-    vars(send_joined)["joined"] = True
     return send_joined
 
 
@@ -62,6 +61,4 @@ def _released(connection: Http1Client | Http1Server, waiting: bytes) -> Iterator
 def install() -> None:
     """Wrap the engine's own steps, once; others may have wrapped them before."""
     for owner in (Http1Client, Http1Server):
-        send = owner.send
-        if not hasattr(send, "joined"):
-            setattr(owner, "send", joined(send))  # noqa: B010  # it is not ours to assign
+        wrapping.around(owner, "send", joined)

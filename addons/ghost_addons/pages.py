@@ -16,6 +16,7 @@ from mitmproxy.proxy.layers.http import _http1
 from mitmproxy.proxy.layers.http._events import ResponseProtocolError
 from mitmproxy.proxy.layers.http._http2 import Http2Server
 
+from ghost_addons import wrapping
 from ghost_addons.refusal import Refusal
 from ghost_core.errors import FailedError
 
@@ -55,7 +56,6 @@ def noting(handle: Step[bool]) -> Step[bool]:
                 stream.request_method = b"HEAD"
         return (yield from handle(server, event))
 
-    vars(handle_h2_event)["ours"] = True
     return handle_h2_event
 
 
@@ -70,7 +70,6 @@ def answering(handle: Step[None]) -> Step[None]:
         else:
             yield from handle(server, event)
 
-    vars(_handle_event)["ours"] = True
     return _handle_event
 
 
@@ -95,9 +94,5 @@ def install() -> None:
     if not callable(getattr(_http1, "make_error_response", None)):
         raise FailedError("the engine has no make_error_response any more", code="proxy.engine")
     setattr(_http1, "make_error_response", answer_of)  # noqa: B010  # not ours to assign
-    for name, wrap in (("handle_h2_event", noting), ("_handle_event", answering)):
-        found = vars(Http2Server).get(name)
-        if not callable(found):
-            raise FailedError(f"the engine has no {name} any more", code="proxy.engine")
-        if not hasattr(found, "ours"):
-            setattr(Http2Server, name, wrap(found))
+    wrapping.around(Http2Server, "handle_h2_event", noting)
+    wrapping.around(Http2Server, "_handle_event", answering)

@@ -8,7 +8,6 @@ further requests; it asks for the body of a request that was refused by its head
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import override
@@ -29,7 +28,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
-from ghost_addons import frames, heads, holding, unread
+from ghost_addons import frames, heads, holding, unread, wrapping
 from ghost_core.errors import FailedError
 
 type Commands = Iterator[commands.Command]
@@ -61,7 +60,6 @@ def dropping(consume: Step) -> Step:
             return
         yield from consume(stream, event)
 
-    vars(state_consume_request_body)["ours"] = True
     return state_consume_request_body
 
 
@@ -76,9 +74,11 @@ def unasked(wait: Step) -> Step:
         yield from wait(stream, event)
         if asks and stream.flow.response is not None:
             yield from stream.client_state(RequestEndOfMessage(stream.stream_id))
+            stream.client_state = (
+                stream.state_errored
+            )  # what a client sends all the same is nothing
             yield commands.CloseConnection(stream.context.client)
 
-    vars(state_wait_for_request_headers)["ours"] = True
     return state_wait_for_request_headers
 
 
@@ -108,7 +108,6 @@ def _refuse_body(stream: HttpStream) -> Commands:
 def framed(send: Step) -> Step:
     """Wrap the step that sends to an HTTP/1 upstream: a body of unknown length is chunked (RFC 9112 §6.1)."""
 
-    @functools.wraps(send)  # with the marks of who wrapped it before
     def send_framed(client: object, event: object) -> Commands:
         if isinstance(event, RequestHeaders) and _lacks_length(event):
             request = event.request.copy()
@@ -116,7 +115,6 @@ def framed(send: Step) -> Step:
             event = replace(event, request=request)
         yield from send(client, event)
 
-    vars(send_framed)["ours"] = True
     return send_framed
 
 
@@ -132,17 +130,9 @@ def install() -> None:
     frames.install()
     holding.install()
     unread.install()
-    consume = getattr(HttpStream, "state_consume_request_body", None)
-    if not callable(consume) or not hasattr(_http1, "ChunkedReader"):
+    if not hasattr(_http1, "ChunkedReader"):
         raise FailedError("the engine has no body reader any more", code="proxy.engine")
     setattr(_http1, "ChunkedReader", TrailerlessReader)  # noqa: B010  # it is not ours to assign
-    if not hasattr(consume, "ours"):
-        setattr(HttpStream, "state_consume_request_body", dropping(consume))  # noqa: B010
-    wait = getattr(HttpStream, "state_wait_for_request_headers", None)
-    if not callable(wait):
-        raise FailedError("the engine has no head reader any more", code="proxy.engine")
-    if not hasattr(wait, "ours"):
-        setattr(HttpStream, "state_wait_for_request_headers", unasked(wait))  # noqa: B010
-    send = _http1.Http1Client.send
-    if not hasattr(send, "ours"):
-        setattr(_http1.Http1Client, "send", framed(send))  # noqa: B010
+    wrapping.around(HttpStream, "state_consume_request_body", dropping)
+    wrapping.around(HttpStream, "state_wait_for_request_headers", unasked)
+    wrapping.around(_http1.Http1Client, "send", framed)

@@ -19,9 +19,8 @@ from mitmproxy.proxy.layers.http._base import ReceiveHttp
 from mitmproxy.proxy.layers.http._events import RequestHeaders
 from mitmproxy.proxy.layers.http._http2 import Http2Server
 
-from ghost_addons import pages
+from ghost_addons import pages, wrapping
 from ghost_addons.refusal import Refusal
-from ghost_core.errors import FailedError
 
 type Commands = Generator[commands.Command, object, None]
 
@@ -80,7 +79,6 @@ def telling(fail: Callable[..., Commands]) -> Callable[..., Commands]:
         yield from fail(server, *args, **options)
         yield told(_NO_STREAM, 400)
 
-    vars(protocol_error)["ours"] = True
     return protocol_error
 
 
@@ -94,7 +92,6 @@ def aiming(begin: Callable[..., Commands]) -> Callable[..., Commands]:
             event = replace(event, request=request, end_stream=True)
         yield from begin(stream, event)
 
-    vars(state_wait_for_request_headers)["ours"] = True
     return state_wait_for_request_headers
 
 
@@ -119,8 +116,4 @@ _STEPS = (
 def install() -> None:
     """Wrap the engine's steps, once."""
     for owner, name, wrap in _STEPS:
-        step = getattr(owner, name, None)
-        if not callable(step):
-            raise FailedError(f"the engine has no {name} any more", code="proxy.engine")
-        if not hasattr(step, "ours"):
-            setattr(owner, name, wrap(step))
+        wrapping.around(owner, name, wrap)

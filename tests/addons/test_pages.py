@@ -6,7 +6,7 @@ import json
 
 import pytest
 from mitmproxy.proxy.layers.http import _http1
-from mitmproxy.proxy.layers.http._http2 import Http2Server
+from mitmproxy.proxy.layers.http._http2 import Http2Connection, Http2Server
 
 from ghost_addons import pages
 from ghost_core.errors import FailedError
@@ -88,7 +88,8 @@ def test_an_engine_without_the_functions_is_refused(
     monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
     owner, _, name = part.partition(".")
-    monkeypatch.delattr(_http1 if owner == "_http1" else Http2Server, name)
+    for each in (_http1,) if owner == "_http1" else (Http2Server, Http2Connection):
+        monkeypatch.delattr(each, name)
     with pytest.raises(FailedError) as caught:
         pages.install()
     assert caught.value.code == "proxy.engine"

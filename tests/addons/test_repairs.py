@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
 
 import pytest
@@ -138,11 +139,11 @@ def test_what_a_refused_request_still_sends_is_not_kept(
     repairs.install()
     consume = HttpStream.state_consume_request_body
 
+    @functools.wraps(consume)  # with the mark that it is wrapped already
     def watched(stream: HttpStream, event: object):  # type: ignore[no-untyped-def]
         yield from consume(stream, event)
         kept.append(len(stream.request_body_buf))
 
-    vars(watched)["ours"] = True
     monkeypatch.setattr(HttpStream, "state_consume_request_body", watched)
     with live_proxy(tmp_path, certs, up) as live:
         session = live.spawn(f"GET {up.url}/**")
@@ -151,6 +152,20 @@ def test_what_a_refused_request_still_sends_is_not_kept(
     assert answer.status == 403
     assert len(kept) > 1
     assert max(kept) == 0
+    assert up.connections == 0
+
+
+def test_a_body_that_comes_although_it_was_not_asked_for_breaks_nothing(
+    proxy: LiveProxy, up: Upstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    session = proxy.spawn(f"GET {up.url}/**")
+    lines = f"Host: {up.authority}\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n"
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.send(f"POST /echo HTTP/1.1\r\n{lines}{{}}GET /echo".encode())
+        assert tunnel.answer().status == 403
+        assert tunnel.closed()
+    assert "crashed" not in caplog.text
+    assert proxy.last(session).type == "action.denied"
     assert up.connections == 0
 
 
