@@ -21,6 +21,7 @@ from ghost_core.errors import DeniedError, GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential
 from ghost_credentials.head import Head
+from ghost_hooks.gates import beside
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Headers, Request, Verdict
 from ghost_ledger import wiretoken
@@ -78,18 +79,19 @@ async def admit(
         head = inject.head_of(request, path=action.request.target.path_and_query)
         action.wire_token = _wire_token(action)
         base = inject.stripped(head, credential, websocket=action.websocket)
-        masked = _masked(action, base, body)
+        masked = await beside(body, lambda: _masked(action, base, body))
         await _refuse_leak(services, action, head, base, masked, suspect=shown != (body or b""))
         _require_alive(action)
     except BaseException:
         account.give_back(action.id)
         raise
     await _intend(services, action, head, masked, body=shown)
-    _require_alive(action)
-    token = action.wire_token
-    inject.put(
-        request, inject.outgoing(base, body, credential=credential, secret=secret, wire_token=token)
+    fill = functools.partial(
+        inject.outgoing, credential=credential, secret=secret, wire_token=action.wire_token
     )
+    leaving = await beside(body, lambda: fill(base, body))
+    _require_alive(action)
+    inject.put(request, leaving)
     action.admitted = True
 
 
@@ -117,7 +119,7 @@ async def _refuse_leak(
     *,
     suspect: bool,
 ) -> None:
-    """Refuse what may not leave; a coded body is looked into beside the loop, for it can expand."""
+    """Refuse what may not leave; a body that is large or can expand is looked into beside the loop."""
     look = functools.partial(
         leak.refuse_held,
         services.secrets,
@@ -128,7 +130,7 @@ async def _refuse_leak(
         suspect=suspect,
     )
     coded = masked.body and head.get("content-encoding") is not None
-    refusal = await asyncio.to_thread(look) if coded else look()
+    refusal = await (asyncio.to_thread(look) if coded else beside(masked.body, look))
     if refusal is not None:
         raise Refused(refusal, attempt_of(action))
 

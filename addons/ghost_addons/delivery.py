@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import functools
 from collections.abc import Callable
 
@@ -15,11 +14,11 @@ from ghost_addons.refusal import Refusal, refusal_of
 from ghost_addons.services import Services
 from ghost_addons.tunnels import Refused
 from ghost_core.errors import FailedError
+from ghost_hooks.gates import beside
 from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
-LARGE_BYTES = 64_000
 CUT = frozenset({1006, 1009})
 """Close codes of a websocket that broke off: no close frame, a message too big (RFC 6455 §7.4.1)."""
 
@@ -132,10 +131,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
 async def _clean_held(action: Action, response: http.Response) -> None:
     """Clean a held body; a large one beside the loop, since a few kilobytes can expand to many megabytes."""
     work = functools.partial(scrub.buffered, action, response, excerpt=_excerpt(action))
-    if len(response.raw_content or b"") > LARGE_BYTES:
-        await asyncio.to_thread(work)
-    else:
-        work()
+    await beside(response.raw_content, work)
 
 
 async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:

@@ -12,7 +12,7 @@ import structlog
 
 from ghost_addons.refusal import Refusal
 from ghost_core import ids
-from ghost_core.errors import GhostError
+from ghost_core.errors import DeniedError, GhostError
 from ghost_hooks.request import Verdict, plain
 from ghost_ledger.canonical import Value
 from ghost_ledger.drafts import Draft
@@ -39,6 +39,12 @@ def refusal(session: LiveSession) -> Refusal | None:
         rule="session",
         hint=f"a human can see why and end it: ghost session show {source}, ghost evaporate",
     )
+
+
+def require_free(session: LiveSession) -> None:
+    """Let nothing more of a body pass that was on its way; raises DeniedError `session.quarantined`."""
+    if session.quarantined:
+        raise DeniedError("the session is in quarantine", code="session.quarantined")
 
 
 async def consider(services: Services, action: Action, verdicts: Iterable[Verdict]) -> None:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from mitmproxy import http
 
+from ghost_addons import quarantine
 from ghost_addons.action import Action
 from ghost_addons.record import reply_text
 from ghost_core.errors import FailedError
@@ -182,6 +183,7 @@ def streaming(
         if broken:
             return []
         try:
+            quarantine.require_free(action.session)
             clean = chunk
             if scrub is not None:
                 clean = scrub.feed(chunk) if chunk else scrub.finish()

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
+from ghost_addons import quarantine
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.leak import Outflow
 from ghost_core.errors import DeniedError
@@ -105,6 +106,7 @@ def hashing(
         if broken:
             return []
         try:
+            quarantine.require_free(action.session)
             passed = outflow.feed(chunk) if chunk else outflow.finish()
             commitment.update(passed)
         except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed

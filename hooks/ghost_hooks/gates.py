@@ -72,11 +72,11 @@ class Gates:
 
     async def before(self, request: Request) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a request: method, rules, schema, limits, hooks, extra hooks."""
-        override = asks_otherwise(request)
+        override = await beside(request.body, lambda: asks_otherwise(request))
         if override is not None:
             yield override
         rules = self.decision.conditional
-        for verdict in await _beside(request.body, lambda: _on_params(rules, self.grant, request)):
+        for verdict in await beside(request.body, lambda: _on_params(rules, self.grant, request)):
             yield verdict
         limit = await self._on_limits(request)
         if limit is not None:
@@ -86,7 +86,7 @@ class Gates:
 
     async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a reply: schema, hooks, extra hooks."""
-        schema = await _beside(reply.body, lambda: _on_reply(self.grant, request, reply))
+        schema = await beside(reply.body, lambda: _on_reply(self.grant, request, reply))
         if schema is not None:
             yield schema
         async for verdict in self._hooked("post", request, reply):
@@ -99,7 +99,7 @@ class Gates:
         if grant.limits is None or not limits.limited(grant.limits):
             return None
         capped = grant.limits
-        now = await _beside(request.body, lambda: limits.cost(capped, request, grant.kind))
+        now = await beside(request.body, lambda: limits.cost(capped, request, grant.kind))
         name = (self.decision.tool, self.decision.action)
         if self.account is None:
             return limits.judge(capped, None, now, rule=":".join(name))
@@ -189,7 +189,7 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
     return [verdict for verdict in found if verdict is not None]
 
 
-async def _beside[T](body: bytes | None, work: Callable[[], T]) -> T:
+async def beside[T](body: bytes | None, work: Callable[[], T]) -> T:
     """Read a large body in a thread, so that only its own call waits for it."""
     return await asyncio.to_thread(work) if len(body or b"") > _LARGE_BYTES else work()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import ssl
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from ghost_core.errors import DeniedError, UnavailableError
 from ghost_ledger.reader import Ledger
 from ghost_ledger.session import quarantine
 from support.agent import Answer, Tunnel, raw_connect, secure_connect
+from support.agent2 import Http2Client
 from support.live import LiveProxy, LiveSession, until
 from support.upstream import Upstream
 
@@ -110,6 +112,29 @@ def test_running_streams_and_websockets_are_cut(
             socket.recv(timeout=5)
     outcomes = proxy.wait_for(session, 2, "action.outcome")
     assert {each.fields["ended"] for each in outcomes} == {"aborted"}
+
+
+def test_uploads_on_the_connection_that_is_told_why_do_not_finish(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    proxy.home.hook("demo_api_DELETE_pre.sh", STOP)
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)
+    ) as tunnel:
+        client = Http2Client(tunnel)
+        upload = client.state.get_next_available_stream_id()
+        head = [(":method", "POST"), (":scheme", "https"), (":path", "/echo")]
+        client.state.send_headers(upload, [*head, (":authority", up.authority)])
+        client.state.send_data(upload, b"prepared ")
+        client.flush()
+        proxy.wait_for(session, 1, "action.intent")
+        assert client.request("DELETE", "/echo", up.authority).status == 403
+        client.state.send_data(upload, b"decided", end_stream=True)
+        with contextlib.suppress(OSError):
+            client.flush()
+        assert tunnel.closed()
+    assert proxy.wait_for(session, 1, "action.outcome")[0].fields["ended"] == "aborted"
+    assert not any(b"decided" in each.body for each in up.requests)
 
 
 def test_a_post_hook_withholds_the_reply_and_stops_the_session(

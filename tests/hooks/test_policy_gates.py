@@ -231,3 +231,19 @@ def test_a_decision_that_fails_refuses(tmp_path: Path) -> None:
     broken: Any = 5
     decision = policy.judge(broken, Target("https", "api.stripe.com", 443))
     assert (decision.allowed, code_of(decision)) == (False, "hook.failed")
+
+
+def test_a_form_that_takes_long_to_read_holds_up_nobody_else(tmp_path: Path) -> None:
+    policy = make_policy(tmp_path, "free")
+    target = Target("https", "free.example", 443, "/v1/x", "")
+    request = Request("POST", target, FORM, b"a=%41&" * 20_000)
+    decision = policy.judge("POST", target)
+
+    async def other_work() -> bool:
+        judging = asyncio.ensure_future(policy.before(decision, request, SESSION, "act_1"))
+        await asyncio.sleep(0)
+        waiting = not judging.done()
+        await judging
+        return waiting
+
+    assert asyncio.run(other_work())
