@@ -17,6 +17,7 @@ from ghost_addons.notice import Notice
 LIMIT = 1000
 PAUSE_SECONDS = 0.05
 STOP_SECONDS = 1.0
+REFUSAL = "action.denied"
 
 type Handle = Callable[[Notice, threading.Event], None]
 """Does the work for one event; gives up soon after the event is set."""
@@ -44,13 +45,23 @@ class Line:
         self._thread.start()
 
     def put(self, notice: Notice) -> None:
-        """Queue an event, or count it as lost where there is no room."""
+        """Queue an event; where there is no room a refusal is lost, or else this event."""
         with self._changed:
-            if self._ending or len(self._waiting) >= self._limit:
+            full = len(self._waiting) >= self._limit
+            if self._ending or (full and not self._made_room_for(notice)):
                 self._dropped += 1
                 return
             self._waiting.append((time.monotonic(), notice))
             self._changed.notify()
+
+    def _made_room_for(self, notice: Notice) -> bool:
+        """Let the newest refusal go for another kind of event: refusals cost an agent nothing."""
+        for place in range(len(self._waiting) - 1, -1, -1):
+            if notice.name != REFUSAL and self._waiting[place][1].name == REFUSAL:
+                del self._waiting[place]
+                self._dropped += 1
+                return True
+        return False
 
     def finish(self) -> None:
         """Take nothing more, and end the thread once the queue is empty."""

@@ -11,8 +11,8 @@ from ghost_addons.notice import Notice
 WAIT_SECONDS = 5.0
 
 
-def notice(number: int) -> Notice:
-    return Notice("action.executed", f"act_{number}", "", b"")
+def notice(number: int, name: str = "action.executed") -> Notice:
+    return Notice(name, f"act_{number}", "", b"")
 
 
 class Receiver:
@@ -61,6 +61,21 @@ def test_an_event_waits_a_moment_so_that_the_answer_goes_first() -> None:
     receiver.line.put(notice(1))
     receiver.close(WAIT_SECONDS)
     assert receiver.taken[0][1] - came >= PAUSE_SECONDS
+
+
+def test_refusals_make_room_for_other_events_and_not_the_other_way_round() -> None:
+    receiver = Receiver(limit=3)
+    receiver.line.put(notice(0))
+    assert receiver.began.wait(WAIT_SECONDS)
+    for number in range(1, 6):
+        receiver.line.put(notice(number, "action.denied"))
+    for number in range(6, 10):
+        receiver.line.put(notice(number))
+    receiver.line.put(notice(10, "action.denied"))
+    receiver.open.set()
+    receiver.close(WAIT_SECONDS)
+    assert [id_ for id_, _ in receiver.taken] == ["act_0", "act_6", "act_7", "act_8"]
+    assert receiver.lost == 7
 
 
 def test_a_full_line_takes_nothing_more_and_tells_how_many_were_lost() -> None:
