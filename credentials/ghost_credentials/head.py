@@ -16,12 +16,16 @@ class Head:
 
     def get(self, name: str | bytes) -> bytes | None:
         """Return the first value of the header, in any case of its name."""
-        return next(iter(self.values(name)), None)
+        wanted = _lower(name)
+        for found, value in self.headers:
+            if found.lower() == wanted:
+                return value
+        return None
 
     def values(self, name: str | bytes) -> tuple[bytes, ...]:
         """Return every value of the header, in order."""
         wanted = _lower(name)
-        return tuple(value for found, value in self.headers if found.lower() == wanted)
+        return tuple([value for found, value in self.headers if found.lower() == wanted])
 
     def without(self, *names: str | bytes) -> Head:
         """Return the head without any line of these names."""
@@ -32,17 +36,16 @@ class Head:
     def with_header(self, name: str | bytes, value: bytes) -> Head:
         """Return the head with exactly one line of this name, lower case, where the first one stood."""
         wanted = _lower(name)
-        kept: list[tuple[bytes, bytes]] = []
-        missing = True
-        for line in self.headers:
-            if line[0].lower() != wanted:
-                kept.append(line)
-            elif missing:
-                kept.append((wanted, value))
-                missing = False
-        if missing:
-            kept.append((wanted, value))
-        return Head(self.method, self.path, tuple(kept))
+        names = [found.lower() for found, _ in self.headers]
+        if wanted not in names:
+            return Head(self.method, self.path, (*self.headers, (wanted, value)))
+        place = names.index(wanted)
+        rest = [
+            line
+            for found, line in zip(names[place:], self.headers[place:], strict=True)
+            if found != wanted
+        ]
+        return Head(self.method, self.path, (*self.headers[:place], (wanted, value), *rest))
 
     def with_path(self, path: str) -> Head:
         """Return the head for another path and query."""

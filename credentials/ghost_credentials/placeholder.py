@@ -58,9 +58,11 @@ def exposed(head: Head) -> bytes:
     lines = [path, *(part for line in head.headers for part in line)]
     if b"%" in path:
         lines.append(unquote_to_bytes(path))
+    said = b"\n".join(lines)
+    if b"basic" not in said.lower():
+        return said
     pairs = (basic_pair(value) for _, value in head.headers)
-    lines += [each.pair for each in pairs if each is not None]
-    return b"\n".join(lines)
+    return b"\n".join([said, *(each.pair for each in pairs if each is not None)])
 
 
 def is_a_value(body: bytes, placeholder: bytes, *, form: bool) -> bool:
