@@ -18,6 +18,7 @@ SECRETS = (
     b"ghp_" + secrets.token_hex(18).encode(),
     secrets.token_urlsafe(48).encode(),
 )
+MANY = tuple(b"pw!%d&" % index + secrets.token_hex(16).encode() for index in range(20))
 CHUNK = 1 << 16
 ROUNDS = 5
 
@@ -27,6 +28,10 @@ def main() -> None:
     reply = document(4)[:1024]
     echo = reply[:500] + SECRETS[0] + reply[500:]
     body = document(20_000)
+    many = Scrubber([SecretBytes(secret) for secret in MANY])
+    escaped = b'{"t":"Gr\\u00f6\\u00dfe \\\\ \\"100%25\\" &amp; \\n"},' + body.replace(
+        b"fox", b"\\u00e9\\/%20&lt;"
+    )
     packed, noise = gzip.compress(body), secrets.token_bytes(len(body))
     events = [b'data: {"delta": {"text": "word %d \\u00e9"}}\n\n' % index for index in range(2000)]
     result = {
@@ -34,6 +39,7 @@ def main() -> None:
         "secrets": len(SECRETS),
         "forms": int(repr(scrubber).split("(")[1].split()[0]),
         "stream_mb_per_s": rate(body, lambda: stream(scrubber, cut(body))),
+        "escaped_20_secrets_mb_per_s": rate(escaped, lambda: stream(many, cut(escaped))),
         "random_mb_per_s": rate(noise, lambda: stream(scrubber, cut(noise))),
         "gzip_mb_per_s": rate(body, lambda: decoded(scrubber, cut(packed))),
         "event_us": micros(lambda: stream(scrubber, events)) / len(events),

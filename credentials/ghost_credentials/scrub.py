@@ -1,7 +1,7 @@
 """Takes secrets out of what goes to the agent and into the ledger, in whole texts and in streams.
 
-A text without a secret passes byte for byte. Of a stream only an end that could begin a secret
-waits for the next piece.
+A text without a secret passes byte for byte. Of a stream the end of the unfinished line waits for the
+next piece, whatever it says: what passes tells whole secrets from other texts, and no beginnings.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from typing import NamedTuple, override
 
 from ghost_core.secret import SecretBytes
 from ghost_credentials.needles import MIN_ENCODED_BYTES, needles
+from ghost_credentials.search import Search
 
 MARK = b"[redacted by ghost]"
 
-_HEAD_BYTES = 4
-_ESCAPES = (b"\0", b"\\", b"%", b"&")
+_MIN_WAIT_BYTES = 256
 
 
 class Cleaned(NamedTuple):
@@ -32,33 +32,24 @@ class Scrubber:
     `short` counts the secrets that are searched as they are only; see `needles`.
     """
 
-    __slots__ = ("_begins", "_groups", "_heads", "_needles", "short")
+    __slots__ = ("_by_line", "_needles", "_search", "_wait_bytes", "short")
 
     def __init__(self, secrets: Sequence[SecretBytes]) -> None:
         values = [secret.reveal() for secret in secrets]
         self.short = sum(0 < len(value) < MIN_ENCODED_BYTES for value in values)
-        found = {needle for value in values for needle in needles(value)}
+        forms = [needles(value) for value in values]
+        found = {needle for each in forms for needle in each}
         # a regular expression takes the first alternative that fits, so the longest must come first
         self._needles = tuple(sorted(found, key=lambda each: (-len(each), each)))
-        self._groups = _grouped(self._needles)
-        self._heads = tuple(
-            (needle[:_HEAD_BYTES], needle) for needle in self._needles if len(needle) > _HEAD_BYTES
-        )
-        self._begins = frozenset(
-            needle[:length]
-            for needle in self._needles
-            for length in range(1, min(_HEAD_BYTES, len(needle)))
-        )
+        self._search = Search(forms)
+        # no secret has a line end, but UTF-16 writes some letters with one
+        self._by_line = not any(b"\n" in needle for needle in found)
+        # a power of two, so that it does not tell how long a secret is
+        self._wait_bytes = max(_MIN_WAIT_BYTES, 1 << self.reach.bit_length()) if found else 0
 
     def holds(self, data: bytes) -> bool:
         """Tell whether the text holds any form of a secret."""
-        # one search per form skips by its length and is ten times faster than the alternation
-        for marker, group in self._groups:
-            if marker in data:
-                for needle in group:
-                    if needle in data:
-                        return True
-        return False
+        return self._search.finds(data)
 
     def clean(self, data: bytes) -> Cleaned:
         """Replace every form of a secret by the mark, leftmost and longest first."""
@@ -75,9 +66,10 @@ class Scrubber:
         joined = sent + clean.data
         if not sent or not self.holds(joined):
             return clean
-        over = next(
-            each for each in self._pattern(joined).finditer(joined) if each.end() > len(sent)
-        )
+        found = self._pattern(joined).finditer(joined)
+        over = next((each for each in found if each.start() < len(sent) < each.end()), None)
+        if over is None:  # a mark holds a secret such as "ghost"
+            return clean
         return Cleaned(MARK + joined[over.end() :], clean.hits + 1)
 
     @property
@@ -89,57 +81,39 @@ class Scrubber:
         """Begin a stream."""
         return StreamScrubber(self)
 
+    def settled(self, data: bytes) -> int:
+        """Return up to where a stream is settled: what begins before is a whole form, or none.
+
+        Only lengths and line ends count. If the text counted, somebody who sees what arrives could try
+        how a secret begins, and find it letter by letter.
+        """
+        start = max(0, len(data) - self._wait_bytes)
+        return max(start, data.rfind(b"\n", start) + 1) if self._by_line else start
+
     def split(self, data: bytes) -> Split:
-        """Clean the beginning of a stream and keep the end that may begin a secret."""
-        held = self._held(data, 0)
+        """Clean the beginning of a stream and keep the end that is not settled."""
+        end = self.settled(data)
         if not self.holds(data):
-            return Split(data[:held], 0, data[held:])
+            return Split(data[:end], 0, data[end:])
         parts: list[bytes] = []
         place = 0
         for found in self._pattern(data).finditer(data):
-            if found.start() >= held:
+            if found.start() >= end:
                 break
             parts.append(data[place : found.start()])
             place = found.end()
-            if place > held:
-                held = self._held(data, place)
-        parts.append(data[place:held])
-        return Split(MARK.join(parts), len(parts) - 1, data[held:])
+        end = max(place, end)
+        parts.append(data[place:end])
+        return Split(MARK.join(parts), len(parts) - 1, data[end:])
 
     def _pattern(self, data: bytes) -> re.Pattern[bytes]:
         """Return the pattern of the forms that are in the text; one of all forms would be large."""
         present = [needle for needle in self._needles if needle in data]
         return re.compile(b"|".join(map(re.escape, present)))
 
-    def _held(self, data: bytes, start: int) -> int:
-        """Return where the longest end of the text, from `start` on, begins that begins a needle."""
-        place = len(data)
-        for head, needle in self._heads:
-            at = data.find(head, max(start, len(data) - len(needle) + 1))
-            while 0 <= at < place:
-                if needle.startswith(data[at:]):
-                    place = at
-                at = data.find(head, at + 1)
-        for length in range(_HEAD_BYTES - 1, 0, -1):
-            if len(data) - length >= start and data[-length:] in self._begins:
-                return min(place, len(data) - length)
-        return place
-
     @override
     def __repr__(self) -> str:
         return f"Scrubber({len(self._needles)} forms)"
-
-
-def _grouped(found: Sequence[bytes]) -> tuple[tuple[bytes, tuple[bytes, ...]], ...]:
-    """Return the needles by a byte that each of them holds and most texts do not.
-
-    Escaped forms are a half of all, and a text without the escape needs no search for them.
-    """
-    groups: dict[bytes, list[bytes]] = {}
-    for needle in found:
-        marker = next((escape for escape in _ESCAPES if escape in needle), b"")
-        groups.setdefault(marker, []).append(needle)
-    return tuple((marker, tuple(group)) for marker, group in groups.items())
 
 
 class Split(NamedTuple):
@@ -161,7 +135,7 @@ class StreamScrubber:
         self.count = 0
 
     def feed(self, chunk: bytes) -> bytes:
-        """Take a piece and return what may go on; an end that could begin a secret waits."""
+        """Take a piece and return what may go on; the end of an unfinished line waits."""
         found = self._scrubber.split(self._held + chunk)
         self._held = found.held
         self.count += found.hits

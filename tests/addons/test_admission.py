@@ -209,13 +209,13 @@ def test_a_chunked_upload_streams_where_no_rule_must_see_it(
     headers = {"Host": up.authority, "Transfer-Encoding": "chunked"}
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         tunnel.begin("POST", "/status/200", headers)
-        tunnel.send(b"5\r\nfirst\r\n")
-        up.wait_until(lambda: up._body_bytes >= 5, "the first chunk")  # its lock is held
+        tunnel.send(b"6\r\nfirst\n\r\n")
+        up.wait_until(lambda: up._body_bytes >= 6, "the first chunk")  # its lock is held
         tunnel.send(b"4\r\nlast\r\n0\r\n\r\n")
         assert tunnel.answer().status == 200
-    assert up.requests[0].body == b"firstlast"
+    assert up.requests[0].body == b"first\nlast"
     intent, outcome = proxy.entries(session)[1:3]
-    assert (intent.fields["body"], outcome.fields["sent"]) == ("streamed", 9)
+    assert (intent.fields["body"], outcome.fields["sent"]) == ("streamed", 10)
 
 
 def ruled(folder: Path, certs: Certs, up: Upstream, **proxy: str):  # type: ignore[no-untyped-def]

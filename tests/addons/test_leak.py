@@ -6,13 +6,15 @@ import base64
 import contextlib
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import quote
 
 import pytest
 
 from ghost_addons import leak
+from ghost_addons.action import Action
+from ghost_addons.hidden import Secrets
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal
 from ghost_core.secret import SecretBytes
@@ -171,16 +173,27 @@ def test_the_end_of_a_chunked_upload_with_a_secret_never_comes(
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         tunnel.begin("POST", "/echo", headers)
         half = SECRET[:9].encode()
-        tunnel.send(b"6\r\nfirst \r\n9\r\n" + half + b"\r\n")
+        tunnel.send(b"6\r\nfirst\n\r\n9\r\n" + half + b"\r\n")
         up.wait_until(lambda: up._body_bytes >= 6, "the first chunk")
         rest = SECRET[9:].encode()
         tunnel.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(rest), rest))
         assert tunnel.closed()
     until(lambda: up.requests)
     (record,) = up.requests
-    assert (record.complete, record.body) == (False, b"first ")
+    assert (record.complete, record.body) == (False, b"first\n")
     (outcome,) = proxy.wait_for(session, 1, "action.outcome")
     assert (outcome.fields["error"], outcome.fields["sent"]) == ("credential.leaked", 6)
+
+
+def test_a_short_secret_hides_no_longer_one_that_begins_in_it(
+    action_of: Callable[..., Action], secrets: Secrets
+) -> None:
+    secrets.hide(SecretBytes(b"pin"), owner="short")
+    secrets.hide(SecretBytes(b"in-4242424242"), owner="long")
+    outflow = leak.Outflow(secrets, action_of(), b"")
+    assert outflow.feed(b"a\nsay pin-42") == b"a\n"
+    with pytest.raises(leak.LeakedError, match="long"):
+        outflow.feed(b"42424242")
 
 
 def test_an_upload_with_the_beginning_of_a_secret_arrives_whole(

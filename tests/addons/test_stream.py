@@ -152,8 +152,8 @@ def test_a_request_that_may_not_go_on_is_cut_and_stays_cut(
     action = action_of(request_body=Commitment("request_body"))
     errors: list[Exception] = []
     relay = stream.hashing(action, Outflow(secrets, action, b""), on_error=errors.append)
-    passed = [each for part in (b"a sk_live_42", b"42424242 b", b"c", b"") for each in relay(part)]
-    assert (passed, action.sent, len(errors)) == ([b"a "], 2, 1)
+    passed = [each for part in (b"a\nsk_live_42", b"42424242 b", b"c", b"") for each in relay(part)]
+    assert (passed, action.sent, len(errors)) == ([b"a\n"], 2, 1)
     assert isinstance(errors[0], LeakedError)
 
 

@@ -63,6 +63,17 @@ def test_of_a_secret_over_two_messages_the_rest_becomes_a_mark(
         assert client.recv(timeout=5) == "two"
 
 
+def test_a_beginning_of_a_secret_over_messages_passes_as_it_is(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with opened(proxy, session, up) as client:
+        for length in (1, 9, len(SECRET) - 2):
+            for letter in (SECRET[length], "~"):
+                for text in (SECRET[:length], letter):
+                    client.send(text)
+                    assert client.recv(timeout=5) == text
+
+
 def test_a_message_with_a_secret_of_ours_ends_the_websocket_before_it_leaves(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

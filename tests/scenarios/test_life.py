@@ -110,11 +110,11 @@ def streaming(scene: Scene, tunnel: Tunnel, way: str, alpn: str) -> None:
         stream = client.state.get_next_available_stream_id()
         head = [(":method", "POST"), (":scheme", "https"), (":authority", host), (":path", "/echo")]
         client.state.send_headers(stream, head)
-        client.state.send_data(stream, b"x" * 10_000)
+        client.state.send_data(stream, b"x" * 9_999 + b"\n")
         client.flush()
     else:
         tunnel.begin("POST", "/echo", {"Host": host, "Transfer-Encoding": "chunked"})
-        tunnel.send(b"2710\r\n" + b"x" * 10_000 + b"\r\n")
+        tunnel.send(b"2710\r\n" + b"x" * 9_999 + b"\n\r\n")
     until(lambda: scene.up.body_bytes >= before + 10_000)
 
 
