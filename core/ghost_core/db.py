@@ -71,17 +71,19 @@ def engine(
     home: Home | None = None,
     busy_seconds: float = 5.0,
     guarded: frozenset[str] = frozenset(),
+    trusted: bool = False,
 ) -> Engine:
     """Build the engine of a database URL; nothing is opened or created yet.
 
     `~` and `$GHOST_HOME` in a SQLite path are expanded. With `guarded` tables the connections are
     recorder connections: DEFENSIVE, `trusted_schema=OFF`, no change of the shape of those tables.
+    `trusted` leaves the schema trusted, which the full-text triggers of memory need.
 
     Raises:
         ConfigError: code `database.url` if the URL is malformed or no SQLite file.
     """
     built = sa.create_engine(_file_url(url, home), connect_args={"timeout": busy_seconds})
-    sa.event.listen(built, "connect", _on_connect(busy_seconds, guarded))
+    sa.event.listen(built, "connect", _on_connect(busy_seconds, guarded, trusted=trusted))
     sa.event.listen(built, "begin", _begin)
     return built
 
@@ -169,6 +171,20 @@ def first(connection: Connection, statement: str) -> tuple[Any, ...] | None:
 
 
 @contextmanager
+def nested(connection: Connection) -> Iterator[None]:
+    """Take back what the block did to the tables if it fails; the transaction around it goes on."""
+    run(connection, "SAVEPOINT nested")
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        if not done:
+            run(connection, "ROLLBACK TO nested")
+        run(connection, "RELEASE nested")
+
+
+@contextmanager
 def read(engine: Engine) -> Iterator[Connection]:
     """Open a read transaction: everything in it sees one state. Raises like `write`."""
     with mapped(engine), engine.connect() as connection, connection.begin():
@@ -223,9 +239,11 @@ def _file_url(url: str, home: Home | None) -> URL:
     return parsed.set(database=str(expand(parsed.database, base=home).absolute()))
 
 
-def _on_connect(busy_seconds: float, guarded: frozenset[str]) -> Callable[[Any, object], None]:
+def _on_connect(
+    busy_seconds: float, guarded: frozenset[str], *, trusted: bool
+) -> Callable[[Any, object], None]:
     def connected(raw: sqlite3.Connection, _record: object) -> None:
-        _sqlite_pragmas(raw, busy_seconds=busy_seconds, trusted=not guarded)
+        _sqlite_pragmas(raw, busy_seconds=busy_seconds, trusted=trusted or not guarded)
         if guarded:
             _sqlite_guard(raw, guarded)
 

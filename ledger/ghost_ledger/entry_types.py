@@ -253,6 +253,8 @@ _CHANGE = (
     _may("project", NAME),
     _may("content", HASH),
     _may("by", NAME),
+    _may("host", NAME),
+    _may("session", SID),
     _may("reason", REASON),
 )
 

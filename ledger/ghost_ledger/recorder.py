@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from typing import Literal, Self
 
-from sqlalchemy.engine import Engine
+from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
@@ -63,10 +63,12 @@ class Recorder:
         payload_policy: PayloadPolicy = "full",
         linger_us: int = LINGER_US,
         busy_seconds: float = 5.0,
+        with_memory: bool = False,
     ) -> Self:
         """Open the ledger of a home: migrate, check, and create the log on first use.
 
         With `payload_policy="none"` no payload is stored; otherwise callers decide per payload.
+        `with_memory` is for who changes memory tables too (`change`): their triggers fire.
 
         Raises:
             UnavailableError: codes `database.locked`, `database.unwritable`, `database.schema`,
@@ -77,7 +79,9 @@ class Recorder:
         home.ensure()
         _migrate(home, url, busy_seconds)
         clock = clock or SystemClock()
-        engine = db.engine(url, home=home, busy_seconds=busy_seconds, guarded=GUARDED)
+        engine = db.engine(
+            url, home=home, busy_seconds=busy_seconds, guarded=GUARDED, trusted=with_memory
+        )
         try:
             state, vault_key = opening.open_log(engine, home), identity.vault_key(home)
         except GhostError:
@@ -152,6 +156,24 @@ class Recorder:
             IntegrityError: a field is wrong (`ledger.grammar`), out of order, or a duplicate.
         """
         return self.submit(*drafts).result()
+
+    def change[T](self, work: Callable[[Connection], tuple[T, Sequence[Draft]]]) -> T:
+        """Change tables of another room and append what says so: together, or neither.
+
+        `work` runs in the writer's thread, inside the transaction, and returns its result and the drafts.
+        It may run twice, the first time in vain. Raises as `append`, and what `work` raises.
+        """
+        kept: list[T] = []
+
+        def perform(batch: Batch) -> tuple[Receipt, ...]:
+            with db.nested(batch.connection):
+                result, drafts = work(batch.connection)
+                receipts = batch.append(drafts)
+            kept[:] = [result]
+            return receipts
+
+        self._writer.submit(perform, weight=1).result()
+        return kept[0]
 
     def follow(self, told: Callable[[tuple[Receipt, ...]], None] | None) -> None:
         """Tell of every entry that this process commits, after its commit; None ends it.

@@ -1,0 +1,264 @@
+"""Memory: the seed's tables beside the ledger, full-text search, and the audit log as a view of the entries.
+
+`memories.seq` is the order of writing and what full-text rows point at. Times are RFC 3339 UTC text with six
+digits, so text order is time order.
+"""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0002"
+down_revision = "0001"
+
+_SEQ = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+_CATEGORIES = (
+    "architecture", "decision", "pattern", "convention", "gotcha", "dependency", "preference", "fact",
+)  # fmt: skip
+_SOURCES = (
+    "reflection", "chat", "manual", "tool", "mcp", "onboarding", "decision_log", "import",
+)  # fmt: skip
+_RELATIONS = (
+    "related", "supersedes", "contradicts", "elaborates", "causes", "duplicate",
+)  # fmt: skip
+
+
+def upgrade() -> None:
+    """Create everything that memory keeps."""
+    _projects()
+    _memories()
+    _vectors()
+    _links()
+    _work()
+    _snapshots()
+    if op.get_bind().dialect.name == "sqlite":
+        _sqlite_search()
+        _sqlite_audit()
+
+
+def _one_of(column: str, names: tuple[str, ...]) -> sa.CheckConstraint:
+    listed = ", ".join(f"'{name}'" for name in names)
+    return sa.CheckConstraint(f"{column} IN ({listed})", name=f"ck_{column}")
+
+
+def _project(*, cascade: bool = True) -> sa.Column[str]:
+    reference = sa.ForeignKey("projects.id", ondelete="CASCADE" if cascade else None)
+    return sa.Column("project_id", sa.Text(), reference, nullable=False)
+
+
+def _memory(name: str, *, primary: bool = True) -> sa.Column[str]:
+    reference = sa.ForeignKey("memories.id", ondelete="CASCADE")
+    return sa.Column(name, sa.Text(), reference, primary_key=primary, nullable=False)
+
+
+def _text(name: str, *, null: bool = False, default: str | None = None) -> sa.Column[str]:
+    return sa.Column(name, sa.Text(), nullable=null, server_default=default)
+
+
+def _projects() -> None:
+    op.create_table(
+        "projects",
+        sa.Column("id", sa.Text(), primary_key=True),
+        sa.Column("path", sa.Text(), nullable=False, unique=True),
+        _text("name"),
+        _text("created_at"),
+        _text("updated_at"),
+        _text("repo_remote", null=True),
+    )
+    op.create_table(
+        "project_checkouts",
+        sa.Column("path", sa.Text(), primary_key=True),
+        _project(),
+        _text("bound_at"),
+    )
+    op.create_table(
+        "ghost_state",
+        sa.Column(
+            "project_id",
+            sa.Text(),
+            sa.ForeignKey("projects.id", ondelete="CASCADE"),
+            primary_key=True,
+        ),
+        sa.Column("interaction_count", sa.BigInteger(), nullable=False, server_default="0"),
+        _text("learned_context", default=""),
+        _text("last_reflection_at", null=True),
+        _text("reflection_summary", default=""),
+        _text("updated_at"),
+    )
+
+
+def _memories() -> None:
+    op.create_table(
+        "memories",
+        sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Text(), nullable=False, unique=True),
+        _project(),
+        _text("category", default="fact"),
+        _text("content"),
+        sa.Column("importance", sa.Float(), nullable=False, server_default="0.5"),
+        sa.Column("access_count", sa.BigInteger(), nullable=False, server_default="0"),
+        _text("last_accessed", null=True),
+        _text("source", default="reflection"),
+        _text("tags", default="[]"),
+        sa.Column("pinned", sa.Boolean(), nullable=False, server_default=sa.false()),
+        _text("created_at"),
+        _text("updated_at"),
+        _text("resolved_at", null=True),
+        _text("valid_until", null=True),
+        _text("pairs", default=""),
+        _text("digest"),
+        _text("agent", null=True),
+        _text("session_id", null=True),
+        _one_of("category", _CATEGORIES),
+        _one_of("source", _SOURCES),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("idx_memory_category", "memories", ["project_id", "category"])
+    op.create_index("idx_memory_source", "memories", ["project_id", "source"])
+    op.create_index("idx_memory_digest", "memories", ["project_id", "digest"])
+    op.create_index("idx_memory_importance", "memories", ["project_id", sa.text("importance DESC")])
+
+
+def _vectors() -> None:
+    op.create_table(
+        "memory_embeddings",
+        _memory("memory_id"),
+        sa.Column("embedding", sa.LargeBinary(), nullable=False),
+        _text("model"),
+        sa.Column("dimensions", sa.Integer(), nullable=False),
+        _text("created_at"),
+    )
+    op.create_table("link_scans", _memory("memory_id"), _text("scanned_at"))
+
+
+def _links() -> None:
+    op.create_table(
+        "memory_links",
+        _memory("source_id"),
+        _memory("target_id"),
+        sa.Column("relation", sa.Text(), primary_key=True),
+        sa.Column("strength", sa.Float(), nullable=False, server_default="0.5"),
+        _text("source"),
+        _text("created_at"),
+        _text("invalidated_at", null=True),
+        _one_of("relation", _RELATIONS),
+        sa.CheckConstraint("source IN ('auto', 'llm', 'manual')", name="ck_link_source"),
+        sa.CheckConstraint("source_id <> target_id", name="ck_link_self"),
+    )
+    live = sa.text("invalidated_at IS NULL")
+    for end in ("source_id", "target_id"):
+        op.create_index(
+            f"idx_link_{end}", "memory_links", [end], sqlite_where=live, postgresql_where=live
+        )
+
+
+def _work() -> None:
+    op.create_table(
+        "tasks",
+        sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Text(), nullable=False, unique=True),
+        _project(),
+        _text("title"),
+        _text("description", default=""),
+        _text("status", default="pending"),
+        sa.Column("priority", sa.Integer(), nullable=False, server_default="2"),
+        sa.Column("blocked_by", sa.Text(), sa.ForeignKey("tasks.id", ondelete="SET NULL")),
+        _text("branch", null=True),
+        sa.Column("pr_number", sa.Integer(), nullable=True),
+        _text("notes", default=""),
+        _text("created_at"),
+        _text("updated_at"),
+        _text("completed_at", null=True),
+        _one_of("status", ("pending", "active", "done", "blocked")),
+        sa.CheckConstraint("priority BETWEEN 0 AND 4", name="ck_priority"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("idx_task_status", "tasks", ["project_id", "status"])
+    op.create_table(
+        "decisions",
+        sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Text(), nullable=False, unique=True),
+        _project(),
+        _text("title"),
+        _text("decision"),
+        _text("alternatives", default="[]"),
+        _text("rationale", default=""),
+        _text("status", default="active"),
+        sa.Column("superseded_by", sa.Text(), sa.ForeignKey("decisions.id", ondelete="SET NULL")),
+        _text("tags", default="[]"),
+        sa.Column("memory_id", sa.Text(), sa.ForeignKey("memories.id", ondelete="SET NULL")),
+        _text("created_at"),
+        _text("updated_at"),
+        _one_of("status", ("active", "superseded", "revisit")),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("idx_decision_status", "decisions", ["project_id", "status"])
+
+
+def _snapshots() -> None:
+    op.create_table(
+        "memory_snapshots",
+        sa.Column("id", _SEQ, primary_key=True, autoincrement=True),
+        _text("snapshot_id"),
+        _project(),
+        _text("memory_id"),
+        _text("category"),
+        _text("content"),
+        sa.Column("importance", sa.Float(), nullable=False),
+        _text("source"),
+        _text("tags"),
+        _text("created_at"),
+    )
+    op.create_index("idx_snapshot", "memory_snapshots", ["project_id", "snapshot_id"])
+    op.create_table(
+        "token_usage",
+        sa.Column("id", _SEQ, primary_key=True, autoincrement=True),
+        _text("project_id", null=True),
+        _text("model"),
+        *(
+            sa.Column(name, sa.BigInteger(), nullable=False, server_default="0")
+            for name in ("input_tokens", "output_tokens", "cache_creation", "cache_read")
+        ),
+        _text("cost_usd", default="0"),
+        _text("created_at"),
+    )
+
+
+def _sqlite_search() -> None:
+    """Index content, tags and character pairs; an update that changes none of them touches no index."""
+    op.execute(
+        "CREATE VIRTUAL TABLE memories_fts USING fts5(content, tags, pairs,"
+        " content='memories', content_rowid='seq', tokenize='porter unicode61')"
+    )
+    gone = (
+        "INSERT INTO memories_fts(memories_fts, rowid, content, tags, pairs)"
+        " VALUES ('delete', OLD.seq, OLD.content, OLD.tags, OLD.pairs);"
+    )
+    come = (
+        "INSERT INTO memories_fts(rowid, content, tags, pairs)"
+        " VALUES (NEW.seq, NEW.content, NEW.tags, NEW.pairs);"
+    )
+    changed = (
+        "OLD.content IS NOT NEW.content OR OLD.tags IS NOT NEW.tags OR OLD.pairs IS NOT NEW.pairs"
+    )
+    op.execute(f"CREATE TRIGGER memories_insert AFTER INSERT ON memories BEGIN {come} END")
+    op.execute(f"CREATE TRIGGER memories_delete AFTER DELETE ON memories BEGIN {gone} END")
+    op.execute(
+        f"CREATE TRIGGER memories_update AFTER UPDATE ON memories WHEN {changed} BEGIN {gone} {come} END"
+    )
+
+
+def _sqlite_audit() -> None:
+    """Show who changed what as the seed's `audit_log`; nothing can be written to it but entries."""
+    op.execute("""\
+CREATE VIEW audit_log AS
+SELECT idx AS id,
+       strftime('%Y-%m-%dT%H:%M:%S', ts / 1000000, 'unixepoch')
+         || printf('.%06dZ', ts % 1000000) AS timestamp,
+       json_extract(CAST(body AS TEXT), '$.change') AS action,
+       json_extract(CAST(body AS TEXT), '$.project') AS project_id,
+       json_extract(CAST(body AS TEXT), '$.by') AS user,
+       CAST(body AS TEXT) AS details
+FROM entries
+WHERE type IN ('memory.changed', 'claim.changed')""")

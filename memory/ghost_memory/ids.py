@@ -1,0 +1,48 @@
+"""Ids of memories, tasks and decisions: 32 random hex digits, found by any unique beginning of 4 or more."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ghost_core.errors import NotFoundError, UsageError
+from ghost_memory.limits import cut, plain
+
+MIN_PREFIX: Final = 4
+_KINDS: Final = {"memories": "memory", "tasks": "task", "decisions": "decision"}
+
+
+def new() -> str:
+    """Return a new id."""
+    return secrets.token_hex(16)
+
+
+def full(connection: Connection, table: str, beginning: str) -> str:
+    """Return the id that begins like this, in any case.
+
+    Raises NotFoundError `<kind>.unknown`, UsageError `<kind>.ambiguous`.
+    """
+    kind, wanted = _KINDS[table], plain(beginning).strip()
+    shown = cut(wanted, 64).text
+    if len(wanted) < MIN_PREFIX or not re.fullmatch(r"[A-Za-z0-9_-]+", wanted):
+        raise UsageError(
+            f"{kind} {shown!r}: expected {MIN_PREFIX} or more characters of its id",
+            code=f"{kind}.id",
+        )
+    rows = connection.execute(
+        sa.text(
+            f"SELECT id FROM {table} WHERE id = :id OR substr(lower(id), 1, :length) = lower(:id)"
+            " ORDER BY id = :id DESC LIMIT 2"
+        ),
+        {"id": wanted, "length": len(wanted)},
+    ).scalars()
+    found = [str(each) for each in rows]
+    if not found:
+        raise NotFoundError(f"{kind} {shown!r}: does not exist", code=f"{kind}.unknown")
+    if len(found) > 1 and found[0] != wanted:
+        raise UsageError(f"{kind} {shown!r}: several begin like this", code=f"{kind}.ambiguous")
+    return found[0]

@@ -1,0 +1,120 @@
+"""The one door through which memory changes: the rows and the entry that says so, in one transaction.
+
+An entry names the memory, the kind of change, who made it, and commits to the text without holding it, so
+erasing a memory leaves the chain whole and the text nowhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+
+from sqlalchemy.engine import Connection, Engine
+
+from ghost_core import db, ids
+from ghost_core.clock import Clock
+from ghost_ledger.canonical import Value
+from ghost_ledger.commitment import commit
+from ghost_ledger.drafts import Draft, Payload
+from ghost_ledger.recorder import Recorder
+from ghost_ledger.store import time_text
+from ghost_memory.limits import cut
+
+__all__ = ["Change", "Journal", "Who", "Writing"]
+
+CHANGED = "memory.changed"
+_NAME_BYTES = 256
+_REASON_BYTES = 300
+
+
+@dataclass(frozen=True, slots=True)
+class Who:
+    """Who changes memory: by what way, from which host program, inside which session of ours."""
+
+    by: str
+    host: str = ""
+    session: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One change of one thing; `content` is committed to, never entered."""
+
+    subject: str
+    kind: str
+    project: str = ""
+    content: str | None = None
+    reason: str = ""
+
+
+@dataclass(slots=True)
+class Writing:
+    """What a change works with: the connection of the transaction, its time, and the changes it reports."""
+
+    connection: Connection
+    now: str
+    who: Who
+    changes: list[Change]
+
+    def report(self, change: Change) -> None:
+        """Have the change entered, once, when the transaction ends."""
+        self.changes.append(change)
+
+
+class Journal:
+    """Reads and changes memory in the shared database."""
+
+    def __init__(self, recorder: Recorder, clock: Clock, who: Who) -> None:
+        self._recorder = recorder
+        self._clock = clock
+        self.who = who
+
+    @property
+    def engine(self) -> Engine:
+        """The database, for what watches it."""
+        return self._recorder.engine
+
+    def now(self) -> str:
+        """Return the time as rows hold it."""
+        return time_text(self._clock.now_us())
+
+    def read(self) -> AbstractContextManager[Connection]:
+        """Open a read transaction: everything in it sees one state."""
+        return db.read(self._recorder.engine)
+
+    def write[T](self, work: Callable[[Writing], T]) -> T:
+        """Run a change; its rows and entries are durable when this returns, or neither is there.
+
+        Raises what `work` raises, and UnavailableError where nothing can be written.
+        """
+        system = self._recorder.system()
+
+        def both(connection: Connection) -> tuple[T, Sequence[Draft]]:
+            writing = Writing(connection, self.now(), self.who, [])
+            result = work(writing)
+            return result, [_draft(system, self.who, change) for change in writing.changes]
+
+        return self._recorder.change(both)
+
+
+def _draft(system: str, who: Who, change: Change) -> Draft:
+    fields: dict[str, Value] = {
+        "memory": cut(change.subject, _NAME_BYTES).text,
+        "change": change.kind,
+        "by": cut(who.by, _NAME_BYTES).text,
+    }
+    optional = {
+        "project": cut(change.project, _NAME_BYTES).text,
+        "host": cut(who.host, _NAME_BYTES).text,
+        "session": who.session,
+        "reason": cut(change.reason, _REASON_BYTES).text,
+    }
+    fields.update({name: value for name, value in optional.items() if value})
+    payloads: tuple[Payload, ...] = ()
+    if change.content is not None:
+        data = change.content.encode()
+        salt, committed = commit("content", data)
+        fields["content"] = committed
+        payloads = (Payload("content", salt, committed, None, len(data), "text/plain"),)
+    return Draft(system, CHANGED, ids.entry_id(), fields, payloads)

@@ -1,0 +1,71 @@
+"""How long a text may be and how large a list, and the one place that cuts them.
+
+The limits are those of the public origin (bytes, not characters); a cut never splits a character and is
+always reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from ghost_core.errors import UsageError
+
+CONTENT_BYTES: Final = 8000
+TITLE_BYTES: Final = 300
+TAG_BYTES: Final = 64
+TAGS: Final = 10
+ALTERNATIVES: Final = 20
+LIST_LIMIT: Final = 100
+
+CATEGORIES: Final = (
+    "architecture", "decision", "pattern", "convention", "gotcha", "dependency", "preference", "fact",
+)  # fmt: skip
+TASK_STATES: Final = ("pending", "active", "done", "blocked")
+DECISION_STATES: Final = ("active", "superseded", "revisit")
+
+
+class Cut(NamedTuple):
+    """A text within its limit, and whether some of it was left out."""
+
+    text: str
+    shortened: bool
+
+
+def cut(text: str, limit: int) -> Cut:
+    """Return the longest beginning of a text that has at most `limit` bytes of UTF-8."""
+    data = text.encode()
+    if len(data) <= limit:
+        return Cut(text, shortened=False)
+    return Cut(data[:limit].decode(errors="ignore"), shortened=True)
+
+
+def plain(text: str) -> str:
+    """Return a text that every store and client can hold: no lone surrogates, no NUL."""
+    return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def tags_of(tags: Iterable[str]) -> list[str]:
+    """Return the tags as they are kept: each once, cut, the first ten."""
+    kept = (cut(plain(tag).strip(), TAG_BYTES).text for tag in tags)
+    return list(dict.fromkeys(tag for tag in kept if tag))[:TAGS]
+
+
+def importance_of(value: float) -> float:
+    """Return an importance between 0 and 1; what is no number counts as 0."""
+    return min(1.0, max(0.0, value)) if value == value else 0.0  # noqa: PLR0124  # only NaN differs from itself
+
+
+def limit_of(value: int, default: int) -> int:
+    """Return how many rows a list may have; 0 and less mean the default."""
+    return min(value, LIST_LIMIT) if value > 0 else default
+
+
+def require_one_of(what: str, value: str, allowed: tuple[str, ...]) -> str:
+    """Return the value if it is allowed; raises UsageError `memory.<what>` naming all that are."""
+    if value not in allowed:
+        shown = cut(plain(value), 40).text
+        raise UsageError(
+            f"{what}: expected one of {', '.join(allowed)}, found {shown!r}", code=f"memory.{what}"
+        )
+    return value

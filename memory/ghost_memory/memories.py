@@ -1,0 +1,358 @@
+"""Saving, changing and deleting memories. Nothing is overwritten by a save, and no likely twin is dropped.
+
+The same text saved again is the row that is there; a likely twin is linked as `duplicate`. Every text passes
+the secret detector before it is stored or indexed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ghost_core.errors import NotFoundError, UsageError
+from ghost_memory import ids, links, projects, words
+from ghost_memory.journal import Change, Writing
+from ghost_memory.likeness import likeness
+from ghost_memory.limits import (
+    CATEGORIES,
+    CONTENT_BYTES,
+    cut,
+    importance_of,
+    limit_of,
+    plain,
+    require_one_of,
+    tags_of,
+)
+from ghost_memory.screen import screen
+from ghost_memory.values import GLOBAL, Memory, Saved, listed, stored
+
+__all__ = [
+    "Fields",
+    "Note",
+    "delete",
+    "get",
+    "listing",
+    "pin",
+    "promote",
+    "resolve",
+    "save",
+    "update",
+]
+
+TWIN_CANDIDATES: Final = 15
+TWIN_SHARE: Final = 0.2
+COLUMNS: Final = (
+    "id, project_id, category, content, importance, tags, pinned, source, created_at, updated_at, seq,"
+    " access_count, resolved_at, valid_until, agent, session_id"
+)
+_TWINS: Final = (
+    "SELECT m.id, m.content FROM memories_fts JOIN memories m ON m.seq = memories_fts.rowid"
+    " WHERE memories_fts MATCH :probe AND m.project_id = :project AND m.category = :category"
+    " ORDER BY bm25(memories_fts, 1.0, 0.0, 1.0), m.importance DESC LIMIT :limit"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """What is to be kept; `supersedes` names memories that this one replaces."""
+
+    content: str
+    category: str = "fact"
+    importance: float = 0.7
+    tags: Sequence[str] = ()
+    source: str = "mcp"
+    supersedes: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fields:
+    """What an update changes; None leaves a field as it is."""
+
+    content: str | None = None
+    category: str | None = None
+    importance: float | None = None
+    tags: Sequence[str] | None = None
+
+
+@dataclass(slots=True)
+class _Text:
+    """A text as it may be kept."""
+
+    text: str
+    shortened: bool
+    removed: int
+    digest: str = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.digest = words.digest(self.text)
+
+
+def save(writing: Writing, named: str, note: Note) -> Saved:
+    """Keep a text in a project, which is made if it is new.
+
+    Raises UsageError for an unknown category or an empty text, NotFoundError for an unknown `supersedes`.
+    """
+    require_one_of("category", note.category, CATEGORIES)
+    kept = _kept(note.content)
+    project = projects.ensure(writing, named).id
+    same = _same(writing.connection, project, note.category, kept.digest)
+    if same is not None:
+        _strengthen(writing, same, note.importance)
+        writing.report(Change(same, "memory.seen", project))
+        replaced = _replace(writing, same, note.supersedes)
+        return Saved(same, existing=True, removed=kept.removed, superseded=replaced)
+    twin, score = _twin(writing.connection, project, note.category, kept.text)
+    made = _insert(writing, project, note, kept)
+    writing.report(Change(made, "memory.saved", project, kept.text))
+    if twin:
+        _strengthen(writing, twin, note.importance)
+        links.link(writing, made, twin, "duplicate", strength=score, source="auto")
+    replaced = _replace(writing, made, note.supersedes)
+    return Saved(made, False, twin, score, kept.shortened, kept.removed, replaced)
+
+
+def update(
+    writing: Writing, named: str, memory_id: str, fields: Fields
+) -> tuple[Memory, list[str]]:
+    """Change fields of a memory of this project; returns it and the names of what changed.
+
+    A changed text is embedded and linked anew; any change makes a resolved memory live again.
+    """
+    before = get(writing.connection, memory_id, named)
+    values: dict[str, object] = {}
+    if fields.content is not None:
+        kept = _kept(fields.content)
+        values |= {"content": kept.text, "digest": kept.digest}
+    if fields.category is not None:
+        values["category"] = require_one_of("category", fields.category, CATEGORIES)
+    if fields.importance is not None:
+        values["importance"] = importance_of(fields.importance)
+    if fields.tags is not None:
+        values["tags"] = stored(_tags(fields.tags))
+    if not values:
+        raise UsageError(
+            "update: expected content, category, importance or tags", code="memory.update"
+        )
+    changed = [name for name in values if name != "digest"]
+    if {"content", "tags"} & values.keys():
+        text = str(values.get("content", before.content))
+        values["pairs"] = words.pairs(f"{text} {values.get('tags', stored(before.tags))}")
+    _set(writing, before, {**values, "resolved_at": None})
+    if "content" in values:
+        _forget_vector(writing.connection, before.id)
+    content = str(values["content"]) if "content" in values else None
+    reason = ", ".join(changed)
+    writing.report(Change(before.id, "memory.updated", before.project_id, content, reason))
+    return get(writing.connection, before.id), changed
+
+
+def pin(writing: Writing, named: str, memory_id: str, *, pinned: bool) -> Memory:
+    """Exempt a memory from decay and consolidation, or end that."""
+    found = get(writing.connection, memory_id, named)
+    writing.connection.execute(
+        sa.text("UPDATE memories SET pinned = :pinned WHERE id = :id"),
+        {"pinned": pinned, "id": found.id},
+    )
+    kind = "memory.pinned" if pinned else "memory.unpinned"
+    writing.report(Change(found.id, kind, found.project_id))
+    return get(writing.connection, found.id)
+
+
+def promote(writing: Writing, named: str, memory_id: str) -> Memory:
+    """Move a memory to the global project, with its id, links and pin.
+
+    Raises UsageError `memory.global` for one that is there already.
+    """
+    found = get(writing.connection, memory_id, named)
+    if found.project_id == GLOBAL:
+        raise UsageError(f"memory {found.id}: is global already", code="memory.global")
+    projects.ensure(writing, GLOBAL)
+    _set(writing, found, {"project_id": GLOBAL})
+    writing.report(Change(found.id, "memory.promoted", GLOBAL, reason=f"from {found.project_id}"))
+    return get(writing.connection, found.id)
+
+
+def resolve(writing: Writing, named: str, memory_ids: Iterable[str]) -> list[str]:
+    """Mark memories as concluded evidence: still found, no longer shown unasked; returns those marked.
+
+    Pinned ones, conventions and preferences stay as they are.
+    """
+    marked = []
+    for each in memory_ids:
+        found = get(writing.connection, each, named)
+        if found.pinned or found.resolved_at or found.category in {"convention", "preference"}:
+            continue
+        _set(writing, found, {"resolved_at": writing.now})
+        writing.report(Change(found.id, "memory.resolved", found.project_id))
+        marked.append(found.id)
+    return marked
+
+
+def delete(writing: Writing, named: str, memory_id: str) -> Memory:
+    """Remove a memory with its vector and links; the entry of it stays."""
+    found = get(writing.connection, memory_id, named)
+    writing.connection.execute(sa.text("DELETE FROM memories WHERE id = :id"), {"id": found.id})
+    writing.report(Change(found.id, "memory.deleted", found.project_id))
+    return found
+
+
+def get(connection: Connection, memory_id: str, named: str | None = None) -> Memory:
+    """Return a memory by its id or a unique beginning of 4 or more; of this project, if one is named.
+
+    Raises NotFoundError `memory.unknown` and `memory.project`, UsageError `memory.ambiguous`.
+    """
+    full = ids.full(connection, "memories", memory_id)
+    row = connection.execute(
+        sa.text(f"SELECT {COLUMNS} FROM memories WHERE id = :id"),
+        {"id": full},
+    ).mappings()
+    found = of_row(row.one())
+    if named is not None and projects.require(connection, named).id != found.project_id:
+        raise NotFoundError(
+            f"memory {full}: is not of project {cut(plain(named), 80).text!r}",
+            code="memory.project",
+            hint=f"it belongs to {found.project_id!r}",
+        )
+    return found
+
+
+def listing(
+    connection: Connection, project: str, *, category: str = "", limit: int = 30, offset: int = 0
+) -> tuple[list[Memory], int]:
+    """Return memories of a project, the most important first, and how many there are.
+
+    With a category those of the global project come along.
+    """
+    if category:
+        require_one_of("category", category, CATEGORIES)
+    where = (
+        "project_id = :project"
+        if not category
+        else ("project_id IN (:project, :shared) AND category = :category")
+    )
+    values = {"project": project, "shared": GLOBAL, "category": category}
+    rows = connection.execute(
+        sa.text(
+            f"SELECT {COLUMNS} FROM memories WHERE {where}"
+            " ORDER BY importance DESC, seq DESC LIMIT :limit OFFSET :offset"
+        ),
+        {**values, "limit": limit_of(limit, 30), "offset": max(0, offset)},
+    )
+    found = [of_row(row) for row in rows.mappings()]
+    counted = sa.text(f"SELECT count(*) FROM memories WHERE {where}")
+    return found, int(connection.execute(counted, values).scalar_one())
+
+
+def of_row(row: sa.RowMapping) -> Memory:
+    """Return the value of a row with `COLUMNS`."""
+    values = {**row}
+    values["tags"] = listed(values["tags"])
+    values["pinned"] = bool(values["pinned"])
+    return Memory(**values)
+
+
+def _kept(content: str) -> _Text:
+    clean = screen(plain(content).strip())
+    text, shortened = cut(clean.text, CONTENT_BYTES)
+    if not text:
+        raise UsageError("content: expected a text, found nothing", code="memory.content")
+    return _Text(text, shortened, clean.found)
+
+
+def _tags(tags: Sequence[str]) -> list[str]:
+    return tags_of(screen(plain(tag)).text for tag in tags)
+
+
+def _insert(writing: Writing, project: str, note: Note, kept: _Text) -> str:
+    made = ids.new()
+    tags = stored(_tags(note.tags))
+    writing.connection.execute(
+        sa.text(
+            "INSERT INTO memories (id, project_id, category, content, importance, source, tags, pinned,"
+            " created_at, updated_at, pairs, digest, agent, session_id) VALUES (:id, :project, :category,"
+            " :content, :importance, :source, :tags, :pinned, :now, :now, :pairs, :digest, :agent, :session)"
+        ),
+        {
+            "id": made,
+            "project": project,
+            "category": note.category,
+            "content": kept.text,
+            "importance": importance_of(note.importance),
+            "source": note.source,
+            "tags": tags,
+            "pinned": False,
+            "now": writing.now,
+            "pairs": words.pairs(f"{kept.text} {tags}"),
+            "digest": kept.digest,
+            "agent": writing.who.host or None,
+            "session": writing.who.session or None,
+        },
+    )
+    return made
+
+
+def _same(connection: Connection, project: str, category: str, digest: str) -> str | None:
+    found = connection.execute(
+        sa.text(
+            "SELECT id FROM memories WHERE project_id = :project AND digest = :digest"
+            " AND category = :category ORDER BY seq LIMIT 1"
+        ),
+        {"project": project, "digest": digest, "category": category},
+    ).scalar()
+    return None if found is None else str(found)
+
+
+def _twin(connection: Connection, project: str, category: str, text: str) -> tuple[str, float]:
+    """Return the likeliest twin of a text in its project and category, and the score; 0 for none."""
+    probe, mine = words.probe(text), words.tokens(text)
+    if not probe or not mine:
+        return "", 0.0
+    values = {"probe": probe, "project": project, "category": category, "limit": TWIN_CANDIDATES}
+    best = ("", 0.0)
+    for row in connection.execute(sa.text(_TWINS), values):
+        score = likeness(mine, words.tokens(row.content))
+        if score > best[1]:
+            best = (str(row.id), score)
+    return best
+
+
+def _strengthen(writing: Writing, memory_id: str, importance: float) -> None:
+    """Count that something was said again; neither text nor `updated_at` of the older row change."""
+    writing.connection.execute(
+        sa.text(
+            "UPDATE memories SET importance = min(1.0, importance + :more),"
+            " access_count = access_count + 1, resolved_at = NULL WHERE id = :id"
+        ),
+        {"more": TWIN_SHARE * importance_of(importance), "id": memory_id},
+    )
+
+
+def _replace(writing: Writing, newer: str, older: Sequence[str]) -> tuple[str, ...]:
+    """Link what a memory replaces; it must be of the same project or global."""
+    project = get(writing.connection, newer).project_id
+    replaced = []
+    for each in older:
+        found = get(writing.connection, each)
+        if found.project_id not in {project, GLOBAL}:
+            raise NotFoundError(f"memory {found.id}: is of another project", code="memory.project")
+        if found.id != newer:
+            links.link(writing, newer, found.id, "supersedes", strength=1.0, source="manual")
+            replaced.append(found.id)
+    return tuple(replaced)
+
+
+def _set(writing: Writing, memory: Memory, values: dict[str, object]) -> None:
+    named = ", ".join(f"{name} = :{name}" for name in values)
+    writing.connection.execute(
+        sa.text(f"UPDATE memories SET {named}, updated_at = :now WHERE id = :id"),
+        {**values, "now": writing.now, "id": memory.id},
+    )
+
+
+def _forget_vector(connection: Connection, memory_id: str) -> None:
+    for table in ("memory_embeddings", "link_scans"):
+        connection.execute(sa.text(f"DELETE FROM {table} WHERE memory_id = :id"), {"id": memory_id})

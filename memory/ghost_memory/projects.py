@@ -1,0 +1,297 @@
+"""Which project is meant, by id, name or directory; and binding, merging and deleting projects.
+
+A directory is known by its git remote, else by its git common directory (so worktrees join), else by its
+physical path. A name that two projects share is reported, never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from ghost_core.errors import DeniedError, NotFoundError, UsageError
+from ghost_memory.checkout import Checkout
+from ghost_memory.journal import Change, Writing
+from ghost_memory.limits import cut, plain
+from ghost_memory.values import GLOBAL, Project
+
+__all__ = [
+    "bind",
+    "counts",
+    "delete",
+    "ensure",
+    "every",
+    "find",
+    "merge",
+    "of_directory",
+    "require",
+]
+
+MIN_PATH: Final = 10
+NAME_BYTES: Final = 200
+OWNED: Final = ("memories", "tasks", "decisions", "memory_snapshots", "project_checkouts")
+
+_CHECK_OUT: Final = (
+    "INSERT INTO project_checkouts (path, project_id, bound_at) VALUES (:path, :id, :now)"
+    " ON CONFLICT (path) DO NOTHING"
+)
+_REGISTER: Final = (
+    "UPDATE projects SET path = CASE WHEN path = id THEN :path ELSE path END,"
+    " repo_remote = coalesce(:remote, repo_remote), updated_at = :now WHERE id = :id"
+)
+_ALL: Final = (
+    "SELECT p.id, p.name, p.path, p.repo_remote,"
+    " (SELECT count(*) FROM memories m WHERE m.project_id = p.id) AS memories FROM projects p"
+)
+
+
+def every(connection: Connection) -> list[Project]:
+    """Return all projects, `_global` last, then by name."""
+    rows = connection.execute(
+        sa.text(f"{_ALL} ORDER BY p.id = :shared, p.name, p.id"), {"shared": GLOBAL}
+    )
+    return [_project(row) for row in rows.mappings()]
+
+
+def find(connection: Connection, named: str) -> Project | None:
+    """Return the project of an id, a name or a path; None where none is meant.
+
+    Raises UsageError `project.ambiguous` for a name that several have.
+    """
+    text = plain(named).strip()
+    by_id = _chosen(connection, "p.id = :value", text)
+    if by_id:
+        return by_id[0]
+    by_name = _chosen(connection, "p.name = :value", text)
+    if not by_name and "/" in text:
+        by_path = _by_path(connection, text)
+        if by_path is not None:
+            return by_path
+        by_name = _chosen(connection, "p.name = :value", text.rstrip("/").rpartition("/")[2])
+    return _only(by_name, text)
+
+
+def require(connection: Connection, named: str) -> Project:
+    """Return the project that is named; raises NotFoundError `project.unknown` listing those there are."""
+    found = find(connection, named)
+    if found is not None:
+        return found
+    names = [each.name for each in every(connection) if each.id != GLOBAL][:20]
+    raise NotFoundError(
+        f"project {cut(plain(named), 80).text!r}: is not known",
+        code="project.unknown",
+        hint=f"known: {', '.join(names)}"
+        if names
+        else "there is none yet; saving a memory makes one",
+    )
+
+
+def of_directory(connection: Connection, directory: Path) -> Project | None:
+    """Return the project of a directory: bound checkout, remote, common directory, then its own name.
+
+    Raises UsageError `project.ambiguous` where only a name that several have would fit.
+    """
+    place = Checkout.of(directory)
+    bound = _by_path(connection, place.path)
+    if bound is not None:
+        return bound
+    if place.remote and (found := _chosen(connection, "p.repo_remote = :value", place.remote)):
+        return _only(found, place.remote)
+    if place.common and (found := _sharing(connection, place.common)):
+        return _only(found, place.common)
+    if place.path in {str(Path.home()), "/"}:
+        return None
+    name = Path(place.root or place.path).name
+    return _only(_chosen(connection, "p.name = :value AND p.path = p.id", name), name)
+
+
+def ensure(writing: Writing, named: str) -> Project:
+    """Return the project that is named, made with the name as its id if there is none yet."""
+    found = find(writing.connection, named)
+    if found is not None:
+        return found
+    name = cut(plain(named).strip(), NAME_BYTES).text
+    if not name:
+        raise UsageError("project: expected a name, found nothing", code="project.name")
+    writing.connection.execute(
+        sa.text(
+            "INSERT INTO projects (id, path, name, created_at, updated_at)"
+            " VALUES (:name, :name, :name, :now, :now)"
+        ),
+        {"name": name, "now": writing.now},
+    )
+    if name != GLOBAL:
+        writing.report(Change(name, "project.created", name))
+    return Project(name, name, name, None)
+
+
+def bind(writing: Writing, named: str, directory: Path) -> Project:
+    """Say that a directory is a checkout of a project; it and what lies below is found as that project.
+
+    Raises DeniedError `project.protected`, UsageError `project.path` for a path that is too short, does not
+    exist or belongs to another project.
+    """
+    project = ensure(writing, named)
+    place = Checkout.of(directory)
+    path = place.root or place.path
+    _require_own(project)
+    if len(path) <= MIN_PATH or not Path(path).is_dir():
+        raise UsageError(
+            f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
+            f"found {cut(plain(path), 200).text!r}",
+            code="project.path",
+        )
+    _require_free(writing.connection, project, path, place.remote)
+    values = {"id": project.id, "path": path, "remote": place.remote or None, "now": writing.now}
+    for statement in (_CHECK_OUT, _REGISTER):
+        writing.connection.execute(sa.text(statement), values)
+    writing.report(Change(project.id, "project.bound", project.id))
+    return require(writing.connection, project.id)
+
+
+def merge(writing: Writing, old: str, new: str) -> Mapping[str, int]:
+    """Move everything of one project into another and remove it; returns what moved, by table.
+
+    Ids, links, pins and snapshots survive; learned context is joined. Raises DeniedError
+    `project.protected`, UsageError `project.same`.
+    """
+    connection = writing.connection
+    gone, kept = require(connection, old), require(connection, new)
+    _require_own(gone)
+    if gone.id == kept.id:
+        raise UsageError(
+            f"project {gone.name!r}: cannot be merged into itself", code="project.same"
+        )
+    moved = counts(connection, gone)
+    ends = {"old": gone.id, "new": kept.id, "now": writing.now}
+    for table in (*OWNED, "token_usage"):
+        connection.execute(
+            sa.text(f"UPDATE {table} SET project_id = :new WHERE project_id = :old"),
+            ends,
+        )
+    connection.execute(
+        sa.text(
+            "INSERT INTO ghost_state (project_id, interaction_count, learned_context, updated_at)"
+            " SELECT :new, interaction_count, learned_context, :now FROM ghost_state"
+            " WHERE project_id = :old ON CONFLICT (project_id) DO UPDATE SET"
+            " interaction_count = ghost_state.interaction_count + excluded.interaction_count,"
+            " learned_context = trim(ghost_state.learned_context || char(10) || excluded.learned_context,"
+            " char(10))"
+        ),
+        ends,
+    )
+    if gone.path != gone.id and kept.path == kept.id:
+        connection.execute(sa.text("UPDATE projects SET path = id WHERE id = :old"), ends)
+        connection.execute(
+            sa.text("UPDATE projects SET path = :path, repo_remote = :remote WHERE id = :new"),
+            {"path": gone.path, "remote": gone.remote, "new": kept.id},
+        )
+    connection.execute(sa.text("DELETE FROM projects WHERE id = :old"), ends)
+    writing.report(Change(gone.id, "project.merged", kept.id, reason=f"into {kept.name}"))
+    return moved
+
+
+def counts(connection: Connection, project: Project) -> Mapping[str, int]:
+    """Return how many rows of each table belong to a project."""
+    found = {
+        table: _count(connection, f"{table} WHERE project_id = :id", project.id)
+        for table in ("memories", "tasks", "decisions", "memory_snapshots", "token_usage")
+    }
+    ends = "(SELECT id FROM memories WHERE project_id = :id)"
+    links = f"memory_links WHERE source_id IN {ends} OR target_id IN {ends}"
+    return {**found, "memory_links": _count(connection, links, project.id)}
+
+
+def delete(writing: Writing, named: str) -> Mapping[str, int]:
+    """Remove a project with everything under it; returns what went. Raises DeniedError for `_global`."""
+    project = require(writing.connection, named)
+    _require_own(project)
+    found = counts(writing.connection, project)
+    for statement in (
+        "DELETE FROM token_usage WHERE project_id = :id",
+        "DELETE FROM projects WHERE id = :id",
+    ):
+        writing.connection.execute(sa.text(statement), {"id": project.id})
+    writing.report(Change(project.id, "project.deleted", project.id))
+    return found
+
+
+def _require_own(project: Project) -> None:
+    if project.id == GLOBAL:
+        raise DeniedError(
+            f"project {GLOBAL}: is shared by all others and stays as it is",
+            code="project.protected",
+            hint="name another project",
+        )
+
+
+def _require_free(connection: Connection, project: Project, path: str, remote: str) -> None:
+    """Refuse a checkout that another project has, or a remote under which another is known."""
+    holder = _by_path(connection, path)
+    others = _chosen(connection, "p.repo_remote = :value", remote) if remote else []
+    for other in (*([holder] if holder else []), *others):
+        if other.id != project.id:
+            raise UsageError(
+                f"project {project.name!r}: {cut(plain(path), 200).text!r} belongs to {other.name!r}",
+                code="project.path",
+                hint=f"ghost project merge {other.name} {project.name}",
+            )
+
+
+def _by_path(connection: Connection, path: str) -> Project | None:
+    """Return the project whose bound directory holds the path, the deepest one, compared letter by letter."""
+    rows = connection.execute(
+        sa.text(
+            "SELECT path, project_id FROM project_checkouts WHERE length(path) > :short"
+            " AND (path = :path OR substr(:path, 1, length(path) + 1) = path || '/')"
+            " ORDER BY length(path) DESC LIMIT 1"
+        ),
+        {"short": MIN_PATH, "path": path.rstrip("/") or "/"},
+    ).first()
+    return _chosen(connection, "p.id = :value", row_id)[0] if (row_id := rows and rows[1]) else None
+
+
+def _sharing(connection: Connection, common: str) -> list[Project]:
+    """Return the projects with a checkout of the same repository: worktrees look at one common directory."""
+    rows = connection.execute(sa.text("SELECT path, project_id FROM project_checkouts"))
+    owners = {str(row[1]) for row in rows if Checkout.of(Path(row[0])).common == common}
+    return [
+        each for owner in sorted(owners) for each in _chosen(connection, "p.id = :value", owner)
+    ]
+
+
+def _chosen(connection: Connection, where: str, value: str) -> list[Project]:
+    rows = connection.execute(sa.text(f"{_ALL} WHERE {where} ORDER BY p.id"), {"value": value})
+    return [_project(row) for row in rows.mappings()]
+
+
+def _only(found: list[Project], named: str) -> Project | None:
+    if len(found) > 1:
+        raise UsageError(
+            f"project {cut(plain(named), 80).text!r}: several are meant: "
+            + ", ".join(each.id for each in found[:10]),
+            code="project.ambiguous",
+            hint="name one by its id, or bind the directory: ghost project bind ID DIR",
+        )
+    return found[0] if found else None
+
+
+def _count(connection: Connection, of: str, value: str) -> int:
+    return int(
+        connection.execute(sa.text(f"SELECT count(*) FROM {of}"), {"id": value}).scalar_one()
+    )
+
+
+def _project(row: Mapping[str, object] | sa.RowMapping) -> Project:
+    remote = row["repo_remote"]
+    return Project(
+        str(row["id"]),
+        str(row["name"]),
+        str(row["path"]),
+        None if remote is None else str(remote),
+        int(str(row["memories"])),
+    )

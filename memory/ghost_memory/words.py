@@ -1,0 +1,92 @@
+"""Words of a text: for search, for likeness, and for the digest that tells equal texts.
+
+Nothing here can fail: any text has some words or none. The full-text index splits Latin and most other
+scripts itself; text without spaces between words (Han, Kana, Hangul, Thai …) is cut into overlapping pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from itertools import islice, pairwise
+from typing import Final
+
+QUERY_WORDS: Final = 32
+PROBE_WORDS: Final = 30
+
+_WORD: Final = re.compile(r"\w+", re.UNICODE)
+_UNSPACED: Final = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003134f]+"
+)
+_STOPS: Final = """\
+a about after all also am an and any are as at be because been before being but by can could did do
+does doing done down each few for from further had has have having he her here hers him his how i if
+in into is it its just me more most my no nor not now of off on once only or other our out over own
+same she should so some such than that the their them then there these they this those through to
+too under until up us very was we were what when where which while who whom why will with would you
+your yours"""
+STOP_WORDS: Final = frozenset(_STOPS.split())
+"""English function words: as terms of a search they match everything and cost most of its time."""
+
+
+def normal(text: str) -> str:
+    """Return the text in one spelling: NFKC, folded, single spaces."""
+    return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+
+
+def digest(text: str) -> str:
+    """Return what two texts share that say the same in the same words: 32 hex digits."""
+    return hashlib.sha256(normal(text).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def tokens(text: str) -> frozenset[str]:
+    """Return the words that likeness compares: letters and digits, longer than one byte."""
+    found = re.split(r"[\W_]+", normal(text))
+    return frozenset(word for word in found if len(word.encode("utf-8", "replace")) > 1)
+
+
+def pairs(text: str) -> str:
+    """Return the overlapping character pairs of unspaced runs, as words of the index."""
+    return " ".join(_pairs(unicodedata.normalize("NFKC", text)))
+
+
+def query(text: str, *, limit: int = QUERY_WORDS) -> str:
+    """Return a full-text query that finds any of the words; `""` where there is none.
+
+    Every term is quoted, so no operator, column or stray quote of the text means anything. Stop words are
+    left out unless there is nothing else. Words that occur twice count once.
+    """
+    found = list(dict.fromkeys(_terms(unicodedata.normalize("NFKC", text))))
+    telling = [term for term in found if term.casefold() not in STOP_WORDS]
+    return _either(islice(telling or found, limit))
+
+
+def probe(text: str) -> str:
+    """Return the query that looks for likely twins of a text: its first words, stop words too."""
+    found = dict.fromkeys(_terms(unicodedata.normalize("NFKC", text)))
+    return _either(islice(found, PROBE_WORDS))
+
+
+def _either(terms: Iterable[str]) -> str:
+    return " OR ".join(f'"{term}"' for term in terms)
+
+
+def _terms(text: str) -> Iterator[str]:
+    """Yield words, and in their place the pairs of an unspaced run; one alone stands for itself."""
+    for word in _WORD.findall(text):
+        rest = 0
+        for run in _UNSPACED.finditer(word):
+            if run.start() > rest:
+                yield word[rest : run.start()]
+            yield from _pairs(run.group()) if len(run.group()) > 1 else (run.group(),)
+            rest = run.end()
+        if rest < len(word):
+            yield word[rest:]
+
+
+def _pairs(text: str) -> Iterator[str]:
+    for run in _UNSPACED.findall(text):
+        yield from (one + two for one, two in pairwise(run))
