@@ -1,0 +1,107 @@
+"""A memory to try things on: a journal on a temporary home, a clock that a test moves, short ways to save.
+
+with memory_at(tmp_path / "home") as memory:
+    saved = memory.save("the port is 8402", "app")
+    memory.read(lambda connection: memories.get(connection, saved.id))
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+from sqlalchemy.engine import Connection
+
+from ghost_core.paths import Home
+from ghost_ledger.recorder import Recorder
+from ghost_memory import memories
+from ghost_memory.journal import Journal, Who, Writing
+from ghost_memory.memories import Note
+from ghost_memory.values import Memory, Saved
+from support import ledger
+from support.handclock import HandClock
+
+WHO = Who("test")
+PROJECT = "app"
+
+
+class Parts(TypedDict, total=False):
+    """What a note may have beside its text."""
+
+    category: str
+    importance: float
+    tags: tuple[str, ...]
+    source: str
+    supersedes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The memory of one home; `clock` moves only by hand."""
+
+    folder: Path
+    journal: Journal
+    clock: HandClock
+    recorder: Recorder
+
+    def save(self, content: str, project: str = PROJECT, **parts: Unpack[Parts]) -> Saved:
+        """Save one text."""
+        return self.write(lambda writing: memories.save(writing, project, Note(content, **parts)))
+
+    def keep(self, content: str, project: str = PROJECT, **parts: Unpack[Parts]) -> Memory:
+        """Save one text and return the row."""
+        made = self.save(content, project, **parts).id
+        return self.read(lambda connection: memories.get(connection, made))
+
+    def get(self, memory_id: str) -> Memory:
+        """Return a memory as it is now."""
+        return self.read(lambda connection: memories.get(connection, memory_id))
+
+    def write[T](self, work: Callable[[Writing], T]) -> T:
+        """Run one change in a transaction of its own."""
+        return self.journal.write(work)
+
+    def read[T](self, look: Callable[[Connection], T]) -> T:
+        """Look at one state."""
+        with self.journal.read() as connection:
+            return look(connection)
+
+    def rows(self, query: str, *values: object) -> list[Any]:
+        """Ask the database from outside; rows of one column as plain values."""
+        return ledger.rows(self.folder, query, *values)
+
+    def changes(self) -> list[dict[str, Any]]:
+        """Return the fields of every `memory.changed` entry, oldest first."""
+        bodies = self.rows("SELECT body FROM entries WHERE type = 'memory.changed' ORDER BY idx")
+        return [json.loads(body) for body in bodies]
+
+    def kinds(self) -> list[str]:
+        """Return the kind of every change, oldest first."""
+        return [str(each["change"]) for each in self.changes()]
+
+    def on_disk(self) -> bytes:
+        """Return every byte of the home: database, write-ahead log, logs, heads."""
+        files = sorted(each for each in self.folder.rglob("*") if each.is_file())
+        return b"".join(each.read_bytes() for each in files)
+
+
+@contextmanager
+def memory_at(
+    folder: Path, *, clock: HandClock | None = None, who: Who = WHO, busy_seconds: float = 5.0
+) -> Iterator[Store]:
+    """Open the memory of a home folder."""
+    clock = clock or HandClock()
+    recorder = Recorder.open(
+        Home(folder),
+        ledger.url_of(folder),
+        clock=clock,
+        linger_us=0,
+        busy_seconds=busy_seconds,
+        with_memory=True,
+    )
+    with recorder:
+        yield Store(folder, Journal(recorder, clock, who), clock, recorder)
