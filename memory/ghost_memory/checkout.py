@@ -6,15 +6,17 @@ trusted with anything but two strings.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
+from os.path import exists, isdir, isfile  # unlike those of Path, they never raise
 from pathlib import Path
 from typing import Final, Self
 
 _CONFIG_BYTES: Final = 262_144
 _SECTION: Final = re.compile(r'\s*\[\s*remote\s+"(?P<name>[^"]*)"\s*\]')
 _ANY_SECTION: Final = re.compile(r"\s*\[")
-_URL: Final = re.compile(r"\s*url\s*=\s*(?P<url>\S+)")
+_URL: Final = re.compile(r'\s*url\s*=\s*"?(?P<url>[^\s"]+)')
 _ADDRESS: Final = re.compile(
     r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^:/\s]+)(?::\d+(?=/))?[:/]+(?P<path>\S+)",
     re.IGNORECASE,
@@ -33,15 +35,27 @@ class Checkout:
     @classmethod
     def of(cls, directory: Path) -> Self:
         """Look at a directory; one that does not exist is a path and nothing else."""
-        path = directory.resolve()
-        root = next((each for each in (path, *path.parents) if (each / ".git").exists()), None)
+        path = _physical(directory)
+        root = next((each for each in (path, *path.parents) if exists(each / ".git")), None)
         if root is None:
-            bare = path if (path / "HEAD").is_file() and (path / "objects").is_dir() else None
-            return cls(str(path), "", str(bare or ""), _remote(bare) if bare else "")
+            bare = path if isfile(path / "HEAD") and isdir(path / "objects") else None
+            return cls(text(path), "", text(bare) if bare else "", _remote(bare) if bare else "")
         common = _common(root)
         if common is None:
-            return cls(str(path), str(root))
-        return cls(str(path), str(root), str(common), _remote(common))
+            return cls(text(path), text(root))
+        return cls(text(path), text(root), text(common), _remote(common))
+
+    @property
+    def name(self) -> str:
+        """What a project here is called by default: the folder that `git init` or `git clone` made."""
+        common = Path(self.common)
+        main = common.parent if common.name == ".git" else Path(self.root or self.path)
+        return main.name
+
+
+def text(path: Path) -> str:
+    """Return a path as text that every store can hold; bytes that are no UTF-8 as escapes."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")
 
 
 def normal_remote(url: str) -> str:
@@ -56,14 +70,14 @@ def normal_remote(url: str) -> str:
 def _common(root: Path) -> Path | None:
     """Return the directory that all worktrees share, or None if what is written there leads nowhere."""
     entry = root / ".git"
-    if entry.is_dir():
-        return entry.resolve()
+    if isdir(entry):
+        return _physical(entry)
     said = _read(entry).removeprefix("gitdir:").strip()
-    own = (root / said).resolve() if said else None
-    if own is None or not own.is_dir():
+    own = _physical(root / said) if said else None
+    if own is None or not isdir(own):
         return None
     shared = _read(own / "commondir").strip()
-    return (own / shared).resolve() if shared else own
+    return _physical(own / shared) if shared else own
 
 
 def _remote(common: Path) -> str:
@@ -85,5 +99,13 @@ def _read(file: Path) -> str:
     try:
         with file.open("rb") as opened:
             return opened.read(_CONFIG_BYTES).decode("utf-8", "replace")
-    except OSError:
+    except (OSError, ValueError):
         return ""
+
+
+def _physical(path: Path) -> Path:
+    """Resolve links as far as that is possible; a path that no system can have is taken as it is."""
+    try:
+        return path.resolve()
+    except (OSError, ValueError, RuntimeError):
+        return path.absolute()

@@ -33,16 +33,23 @@ def full(connection: Connection, table: str, beginning: str) -> str:
             f"{kind} {shown!r}: expected {MIN_PREFIX} or more characters of its id",
             code=f"{kind}.id",
         )
-    rows = connection.execute(
-        sa.text(
-            f"SELECT id FROM {table} WHERE id = :id OR substr(lower(id), 1, :length) = lower(:id)"
-            " ORDER BY id = :id DESC LIMIT 2"
-        ),
-        {"id": wanted, "length": len(wanted)},
-    ).scalars()
-    found = [str(each) for each in rows]
+    found = _exact(connection, table, wanted) or _beginning(connection, table, wanted)
     if not found:
         raise NotFoundError(f"{kind} {shown!r}: does not exist", code=f"{kind}.unknown")
-    if len(found) > 1 and found[0] != wanted:
+    if len(found) > 1:
         raise UsageError(f"{kind} {shown!r}: several begin like this", code=f"{kind}.ambiguous")
     return found[0]
+
+
+def _exact(connection: Connection, table: str, wanted: str) -> list[str]:
+    """Look in the index of ids first: to compare beginnings reads every row."""
+    statement = sa.text(f"SELECT id FROM {table} WHERE id = :id")
+    return [str(each) for each in connection.execute(statement, {"id": wanted}).scalars()]
+
+
+def _beginning(connection: Connection, table: str, wanted: str) -> list[str]:
+    statement = sa.text(
+        f"SELECT id FROM {table} WHERE substr(lower(id), 1, :length) = :beginning LIMIT 2"
+    )
+    values = {"beginning": wanted.lower(), "length": len(wanted)}
+    return [str(each) for each in connection.execute(statement, values).scalars()]

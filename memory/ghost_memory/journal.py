@@ -6,6 +6,7 @@ erasing a memory leaves the chain whole and the text nowhere.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -19,22 +20,33 @@ from ghost_ledger.commitment import commit
 from ghost_ledger.drafts import Draft, Payload
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.store import time_text
-from ghost_memory.limits import cut
+from ghost_memory.limits import cut, plain
+from ghost_memory.screen import screen
 
 __all__ = ["Change", "Journal", "Who", "Writing"]
 
 CHANGED = "memory.changed"
 _NAME_BYTES = 256
 _REASON_BYTES = 300
+_SESSION = re.compile(r"gh_[0-9a-f]{32}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
 class Who:
-    """Who changes memory: by what way, from which host program, inside which session of ours."""
+    """Who changes memory: by what way, from which host program, inside which session of ours.
+
+    Names come from outside: what an entry could not hold is left out, so that no name stops a save.
+    """
 
     by: str
     host: str = ""
     session: str = ""
+
+    def __post_init__(self) -> None:
+        """Keep what is fit to be entered."""
+        object.__setattr__(self, "by", _name(self.by))
+        object.__setattr__(self, "host", _name(self.host))
+        object.__setattr__(self, "session", self.session if _SESSION(self.session) else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,15 +110,19 @@ class Journal:
         return self._recorder.change(both)
 
 
+def _name(text: str) -> str:
+    return cut(screen(plain(text)).text, _NAME_BYTES).text
+
+
 def _draft(system: str, who: Who, change: Change) -> Draft:
     fields: dict[str, Value] = {
         "memory": cut(change.subject, _NAME_BYTES).text,
         "change": change.kind,
-        "by": cut(who.by, _NAME_BYTES).text,
+        "by": who.by,
     }
     optional = {
         "project": cut(change.project, _NAME_BYTES).text,
-        "host": cut(who.host, _NAME_BYTES).text,
+        "host": who.host,
         "session": who.session,
         "reason": cut(change.reason, _REASON_BYTES).text,
     }

@@ -17,9 +17,13 @@ TAG_BYTES: Final = 64
 TAGS: Final = 10
 ALTERNATIVES: Final = 20
 LIST_LIMIT: Final = 100
+MOST_ROWS: Final = 2**53
 
 CATEGORIES: Final = (
     "architecture", "decision", "pattern", "convention", "gotcha", "dependency", "preference", "fact",
+)  # fmt: skip
+SOURCES: Final = (
+    "reflection", "chat", "manual", "tool", "mcp", "onboarding", "decision_log", "import",
 )  # fmt: skip
 TASK_STATES: Final = ("pending", "active", "done", "blocked")
 DECISION_STATES: Final = ("active", "superseded", "revisit")
@@ -59,6 +63,11 @@ def importance_of(value: float) -> float:
 def limit_of(value: int, default: int) -> int:
     """Return how many rows a list may have; 0 and less mean the default."""
     return min(value, LIST_LIMIT) if value > 0 else default
+
+
+def offset_of(value: int) -> int:
+    """Return how many rows a page leaves out; no more than a database can count."""
+    return min(max(0, value), MOST_ROWS)
 
 
 def require_one_of(what: str, value: str, allowed: tuple[str, ...]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -20,6 +20,8 @@ def link(
     """Make an edge, or make it live again; raises UsageError `memory.link` for one to itself."""
     if one == two:
         raise UsageError(f"memory {one}: cannot be linked to itself", code="memory.link")
+    if relation == "supersedes":
+        unlink(writing, two, one, relation)  # two memories that replace each other order nothing
     first, second = sorted((one, two)) if relation == "related" else (one, two)
     writing.connection.execute(
         sa.text(
@@ -71,7 +73,27 @@ def between(
 
 
 def replacements(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
-    """Return for each of these memories that was replaced the newest one that replaces it."""
+    """Return for each of these memories that was replaced the newest one that replaces it.
+
+    Of a chain, that is its end.
+    """
+    newer: dict[str, str] = {}
+    asked: set[str] = set()
+    while wanted := {*ids, *newer.values()} - asked:
+        newer |= _replaced(connection, wanted)
+        asked |= wanted
+    return {each: _end(newer, each) for each in ids if each in newer}
+
+
+def _end(newer: Mapping[str, str], start: str) -> str:
+    """Follow a chain to its end, or to where it comes round to itself."""
+    seen = [start]
+    while (found := newer.get(seen[-1])) is not None and found not in seen:
+        seen.append(found)
+    return seen[-1]
+
+
+def _replaced(connection: Connection, ids: Collection[str]) -> dict[str, str]:
     found = connection.execute(
         sa.text(
             "SELECT l.target_id, l.source_id FROM memory_links l JOIN memories m ON m.id = l.source_id"

@@ -7,7 +7,7 @@ the secret detector before it is stored or indexed.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
@@ -15,19 +15,23 @@ from sqlalchemy.engine import Connection
 
 from ghost_core.errors import NotFoundError, UsageError
 from ghost_memory import ids, links, projects, words
+from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
 from ghost_memory.likeness import likeness
 from ghost_memory.limits import (
     CATEGORIES,
     CONTENT_BYTES,
+    SOURCES,
+    TAG_BYTES,
     cut,
     importance_of,
     limit_of,
+    offset_of,
     plain,
     require_one_of,
     tags_of,
 )
-from ghost_memory.screen import screen
+from ghost_memory.screen import Fit, fit
 from ghost_memory.values import GLOBAL, Memory, Saved, listed, stored
 
 __all__ = [
@@ -35,6 +39,7 @@ __all__ = [
     "Note",
     "delete",
     "get",
+    "kept_tags",
     "listing",
     "pin",
     "promote",
@@ -45,6 +50,7 @@ __all__ = [
 
 TWIN_CANDIDATES: Final = 15
 TWIN_SHARE: Final = 0.2
+LOOKED_AT: Final = 100  # tags, of which ten are kept
 COLUMNS: Final = (
     "id, project_id, category, content, importance, tags, pinned, source, created_at, updated_at, seq,"
     " access_count, resolved_at, valid_until, agent, session_id"
@@ -78,33 +84,22 @@ class Fields:
     tags: Sequence[str] | None = None
 
 
-@dataclass(slots=True)
-class _Text:
-    """A text as it may be kept."""
-
-    text: str
-    shortened: bool
-    removed: int
-    digest: str = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.digest = words.digest(self.text)
-
-
 def save(writing: Writing, named: str, note: Note) -> Saved:
     """Keep a text in a project, which is made if it is new.
 
     Raises UsageError for an unknown category or an empty text, NotFoundError for an unknown `supersedes`.
     """
     require_one_of("category", note.category, CATEGORIES)
+    require_one_of("source", note.source, SOURCES)
     kept = _kept(note.content)
     project = projects.ensure(writing, named).id
-    same = _same(writing.connection, project, note.category, kept.digest)
+    same = _same(writing.connection, project, note.category, words.digest(kept.text))
     if same is not None:
         _strengthen(writing, same, note.importance)
+        _add_tags(writing, same, note.tags)
         writing.report(Change(same, "memory.seen", project))
         replaced = _replace(writing, same, note.supersedes)
-        return Saved(same, existing=True, removed=kept.removed, superseded=replaced)
+        return Saved(same, True, "", 0.0, kept.shortened, kept.removed, replaced)
     twin, score = _twin(writing.connection, project, note.category, kept.text)
     made = _insert(writing, project, note, kept)
     writing.report(Change(made, "memory.saved", project, kept.text))
@@ -123,20 +118,7 @@ def update(
     A changed text is embedded and linked anew; any change makes a resolved memory live again.
     """
     before = get(writing.connection, memory_id, named)
-    values: dict[str, object] = {}
-    if fields.content is not None:
-        kept = _kept(fields.content)
-        values |= {"content": kept.text, "digest": kept.digest}
-    if fields.category is not None:
-        values["category"] = require_one_of("category", fields.category, CATEGORIES)
-    if fields.importance is not None:
-        values["importance"] = importance_of(fields.importance)
-    if fields.tags is not None:
-        values["tags"] = stored(_tags(fields.tags))
-    if not values:
-        raise UsageError(
-            "update: expected content, category, importance or tags", code="memory.update"
-        )
+    values = _values(fields)
     changed = [name for name in values if name != "digest"]
     if {"content", "tags"} & values.keys():
         text = str(values.get("content", before.content))
@@ -144,10 +126,31 @@ def update(
     _set(writing, before, {**values, "resolved_at": None})
     if "content" in values:
         _forget_vector(writing.connection, before.id)
+    if "pairs" in values:
+        scrub(writing.connection)
     content = str(values["content"]) if "content" in values else None
     reason = ", ".join(changed)
     writing.report(Change(before.id, "memory.updated", before.project_id, content, reason))
     return get(writing.connection, before.id), changed
+
+
+def _values(fields: Fields) -> dict[str, object]:
+    """Return the columns that an update sets; raises UsageError `memory.update` where there are none."""
+    values: dict[str, object] = {}
+    if fields.content is not None:
+        kept = _kept(fields.content)
+        values |= {"content": kept.text, "digest": words.digest(kept.text)}
+    if fields.category is not None:
+        values["category"] = require_one_of("category", fields.category, CATEGORIES)
+    if fields.importance is not None:
+        values["importance"] = importance_of(fields.importance)
+    if fields.tags is not None:
+        values["tags"] = stored(kept_tags(fields.tags))
+    if not values:
+        raise UsageError(
+            "update: expected content, category, importance or tags", code="memory.update"
+        )
+    return values
 
 
 def pin(writing: Writing, named: str, memory_id: str, *, pinned: bool) -> Memory:
@@ -196,6 +199,7 @@ def delete(writing: Writing, named: str, memory_id: str) -> Memory:
     """Remove a memory with its vector and links; the entry of it stays."""
     found = get(writing.connection, memory_id, named)
     writing.connection.execute(sa.text("DELETE FROM memories WHERE id = :id"), {"id": found.id})
+    scrub(writing.connection)
     writing.report(Change(found.id, "memory.deleted", found.project_id))
     return found
 
@@ -240,7 +244,7 @@ def listing(
             f"SELECT {COLUMNS} FROM memories WHERE {where}"
             " ORDER BY importance DESC, seq DESC LIMIT :limit OFFSET :offset"
         ),
-        {**values, "limit": limit_of(limit, 30), "offset": max(0, offset)},
+        {**values, "limit": limit_of(limit, 30), "offset": offset_of(offset)},
     )
     found = [of_row(row) for row in rows.mappings()]
     counted = sa.text(f"SELECT count(*) FROM memories WHERE {where}")
@@ -255,21 +259,21 @@ def of_row(row: sa.RowMapping) -> Memory:
     return Memory(**values)
 
 
-def _kept(content: str) -> _Text:
-    clean = screen(plain(content).strip())
-    text, shortened = cut(clean.text, CONTENT_BYTES)
-    if not text:
+def _kept(content: str) -> Fit:
+    kept = fit(content, CONTENT_BYTES)
+    if not kept.text:
         raise UsageError("content: expected a text, found nothing", code="memory.content")
-    return _Text(text, shortened, clean.found)
+    return kept
 
 
-def _tags(tags: Sequence[str]) -> list[str]:
-    return tags_of(screen(plain(tag)).text for tag in tags)
+def kept_tags(tags: Sequence[str]) -> list[str]:
+    """Return tags as they may be kept: without secrets, each once, the first ten."""
+    return tags_of(fit(tag, TAG_BYTES).text for tag in tags[:LOOKED_AT])
 
 
-def _insert(writing: Writing, project: str, note: Note, kept: _Text) -> str:
+def _insert(writing: Writing, project: str, note: Note, kept: Fit) -> str:
     made = ids.new()
-    tags = stored(_tags(note.tags))
+    tags = stored(kept_tags(note.tags))
     writing.connection.execute(
         sa.text(
             "INSERT INTO memories (id, project_id, category, content, importance, source, tags, pinned,"
@@ -287,7 +291,7 @@ def _insert(writing: Writing, project: str, note: Note, kept: _Text) -> str:
             "pinned": False,
             "now": writing.now,
             "pairs": words.pairs(f"{kept.text} {tags}"),
-            "digest": kept.digest,
+            "digest": words.digest(kept.text),
             "agent": writing.who.host or None,
             "session": writing.who.session or None,
         },
@@ -331,8 +335,22 @@ def _strengthen(writing: Writing, memory_id: str, importance: float) -> None:
     )
 
 
+def _add_tags(writing: Writing, memory_id: str, tags: Sequence[str]) -> None:
+    """Keep the tags with which a text is said again beside those it has."""
+    before = get(writing.connection, memory_id)
+    joined = stored(tags_of([*before.tags, *kept_tags(tags)]))
+    if joined != stored(before.tags):
+        values = {"tags": joined, "pairs": words.pairs(f"{before.content} {joined}")}
+        writing.connection.execute(
+            sa.text("UPDATE memories SET tags = :tags, pairs = :pairs WHERE id = :id"),
+            {**values, "id": memory_id},
+        )
+
+
 def _replace(writing: Writing, newer: str, older: Sequence[str]) -> tuple[str, ...]:
     """Link what a memory replaces; it must be of the same project or global."""
+    if not older:
+        return ()
     project = get(writing.connection, newer).project_id
     replaced = []
     for each in older:

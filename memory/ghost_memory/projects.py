@@ -15,8 +15,10 @@ from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError, NotFoundError, UsageError
 from ghost_memory.checkout import Checkout
+from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import cut, plain
+from ghost_memory.screen import screen
 from ghost_memory.values import GLOBAL, Project
 
 __all__ = [
@@ -40,9 +42,10 @@ _CHECK_OUT: Final = (
     " ON CONFLICT (path) DO NOTHING"
 )
 _REGISTER: Final = (
-    "UPDATE projects SET path = CASE WHEN path = id THEN :path ELSE path END,"
+    "UPDATE projects SET path = CASE WHEN path = id THEN coalesce(:path, path) ELSE path END,"
     " repo_remote = coalesce(:remote, repo_remote), updated_at = :now WHERE id = :id"
 )
+_ONE: Final = "SELECT p.id, p.name, p.path, p.repo_remote, 0 AS memories FROM projects p"
 _ALL: Final = (
     "SELECT p.id, p.name, p.path, p.repo_remote,"
     " (SELECT count(*) FROM memories m WHERE m.project_id = p.id) AS memories FROM projects p"
@@ -82,7 +85,7 @@ def require(connection: Connection, named: str) -> Project:
         return found
     names = [each.name for each in every(connection) if each.id != GLOBAL][:20]
     raise NotFoundError(
-        f"project {cut(plain(named), 80).text!r}: is not known",
+        f"project {_shown(named)}: is not known",
         code="project.unknown",
         hint=f"known: {', '.join(names)}"
         if names
@@ -105,7 +108,7 @@ def of_directory(connection: Connection, directory: Path) -> Project | None:
         return _only(found, place.common)
     if place.path in {str(Path.home()), "/"}:
         return None
-    name = Path(place.root or place.path).name
+    name = place.name
     return _only(_chosen(connection, "p.name = :value AND p.path = p.id", name), name)
 
 
@@ -114,9 +117,7 @@ def ensure(writing: Writing, named: str) -> Project:
     found = find(writing.connection, named)
     if found is not None:
         return found
-    name = cut(plain(named).strip(), NAME_BYTES).text
-    if not name:
-        raise UsageError("project: expected a name, found nothing", code="project.name")
+    name = _fit(named)
     writing.connection.execute(
         sa.text(
             "INSERT INTO projects (id, path, name, created_at, updated_at)"
@@ -142,7 +143,7 @@ def bind(writing: Writing, named: str, directory: Path) -> Project:
     if len(path) <= MIN_PATH or not Path(path).is_dir():
         raise UsageError(
             f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
-            f"found {cut(plain(path), 200).text!r}",
+            f"found {_shown(path)}",
             code="project.path",
         )
     _require_free(writing.connection, project, path, place.remote)
@@ -162,6 +163,7 @@ def merge(writing: Writing, old: str, new: str) -> Mapping[str, int]:
     connection = writing.connection
     gone, kept = require(connection, old), require(connection, new)
     _require_own(gone)
+    _require_own(kept)
     if gone.id == kept.id:
         raise UsageError(
             f"project {gone.name!r}: cannot be merged into itself", code="project.same"
@@ -184,13 +186,10 @@ def merge(writing: Writing, old: str, new: str) -> Mapping[str, int]:
         ),
         ends,
     )
-    if gone.path != gone.id and kept.path == kept.id:
-        connection.execute(sa.text("UPDATE projects SET path = id WHERE id = :old"), ends)
-        connection.execute(
-            sa.text("UPDATE projects SET path = :path, repo_remote = :remote WHERE id = :new"),
-            {"path": gone.path, "remote": gone.remote, "new": kept.id},
-        )
     connection.execute(sa.text("DELETE FROM projects WHERE id = :old"), ends)
+    path = None if gone.path == gone.id else gone.path
+    known = {"path": path, "remote": kept.remote or gone.remote, "id": kept.id}
+    connection.execute(sa.text(_REGISTER), {**known, "now": writing.now})
     writing.report(Change(gone.id, "project.merged", kept.id, reason=f"into {kept.name}"))
     return moved
 
@@ -216,8 +215,27 @@ def delete(writing: Writing, named: str) -> Mapping[str, int]:
         "DELETE FROM projects WHERE id = :id",
     ):
         writing.connection.execute(sa.text(statement), {"id": project.id})
+    scrub(writing.connection)
     writing.report(Change(project.id, "project.deleted", project.id))
     return found
+
+
+def _fit(named: str) -> str:
+    """Return a name as it may be kept; it stands in entries that nothing can change, so no secret may."""
+    text = plain(named).strip()
+    if not text:
+        raise UsageError("project: expected a name, found nothing", code="project.name")
+    if screen(text).found:
+        raise UsageError(
+            "project: the name holds what looks like a secret",
+            code="project.name",
+            hint="replace that secret, then name the project otherwise",
+        )
+    return cut(text, NAME_BYTES).text
+
+
+def _shown(named: str) -> str:
+    return repr(cut(screen(plain(named)).text, 200).text)
 
 
 def _require_own(project: Project) -> None:
@@ -236,7 +254,7 @@ def _require_free(connection: Connection, project: Project, path: str, remote: s
     for other in (*([holder] if holder else []), *others):
         if other.id != project.id:
             raise UsageError(
-                f"project {project.name!r}: {cut(plain(path), 200).text!r} belongs to {other.name!r}",
+                f"project {project.name!r}: {_shown(path)} belongs to {other.name!r}",
                 code="project.path",
                 hint=f"ghost project merge {other.name} {project.name}",
             )
@@ -265,14 +283,14 @@ def _sharing(connection: Connection, common: str) -> list[Project]:
 
 
 def _chosen(connection: Connection, where: str, value: str) -> list[Project]:
-    rows = connection.execute(sa.text(f"{_ALL} WHERE {where} ORDER BY p.id"), {"value": value})
+    rows = connection.execute(sa.text(f"{_ONE} WHERE {where} ORDER BY p.id"), {"value": value})
     return [_project(row) for row in rows.mappings()]
 
 
 def _only(found: list[Project], named: str) -> Project | None:
     if len(found) > 1:
         raise UsageError(
-            f"project {cut(plain(named), 80).text!r}: several are meant: "
+            f"project {_shown(named)}: several are meant: "
             + ", ".join(each.id for each in found[:10]),
             code="project.ambiguous",
             hint="name one by its id, or bind the directory: ghost project bind ID DIR",

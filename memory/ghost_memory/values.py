@@ -34,7 +34,10 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A bucket of memories; `path` equals the id while no checkout is known."""
+    """A bucket of memories; `path` equals the id while no checkout is known.
+
+    `memories` is counted where all projects are listed, and 0 elsewhere.
+    """
 
     id: str
     name: str

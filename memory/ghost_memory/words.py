@@ -38,8 +38,12 @@ def normal(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return what two texts share that say the same in the same words: 32 hex digits."""
-    return hashlib.sha256(normal(text).encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    """Return what two texts share that differ in spaces only: 32 hex digits.
+
+    Case and width stay: `Mb` is not `MB`, and `10²` is not `102`.
+    """
+    same = " ".join(unicodedata.normalize("NFC", text).split())
+    return hashlib.sha256(same.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def tokens(text: str) -> frozenset[str]:
@@ -49,15 +53,22 @@ def tokens(text: str) -> frozenset[str]:
 
 
 def pairs(text: str) -> str:
-    """Return the overlapping character pairs of unspaced runs, as words of the index."""
-    return " ".join(_pairs(unicodedata.normalize("NFKC", text)))
+    """Return what the index would not find in a text by itself, as words of their own.
+
+    These are the parts of words with an unspaced run (its overlapping pairs, what is glued to it, and its
+    last character, so that every one begins a part), and words that NFKC spells otherwise.
+    """
+    written = frozenset(_WORD.findall(text))
+    normal_words = _WORD.findall(unicodedata.normalize("NFKC", text))
+    return " ".join(part for word in normal_words for part in _further(word, written))
 
 
 def query(text: str, *, limit: int = QUERY_WORDS) -> str:
     """Return a full-text query that finds any of the words; `""` where there is none.
 
     Every term is quoted, so no operator, column or stray quote of the text means anything. Stop words are
-    left out unless there is nothing else. Words that occur twice count once.
+    left out unless there is nothing else. Words that occur twice count once. A single character of an
+    unspaced script finds all parts that begin with it.
     """
     found = list(dict.fromkeys(_terms(unicodedata.normalize("NFKC", text))))
     telling = [term for term in found if term.casefold() not in STOP_WORDS]
@@ -65,13 +76,24 @@ def query(text: str, *, limit: int = QUERY_WORDS) -> str:
 
 
 def probe(text: str) -> str:
-    """Return the query that looks for likely twins of a text: its first words, stop words too."""
-    found = dict.fromkeys(_terms(unicodedata.normalize("NFKC", text)))
-    return _either(islice(found, PROBE_WORDS))
+    """Return the query that looks for likely twins of a text: its first telling words."""
+    return query(text, limit=PROBE_WORDS)
 
 
 def _either(terms: Iterable[str]) -> str:
-    return " OR ".join(f'"{term}"' for term in terms)
+    return " OR ".join(f'"{term}"{"*" * _is_lone(term)}' for term in terms)
+
+
+def _is_lone(term: str) -> bool:
+    return len(term) == 1 and _UNSPACED.match(term) is not None
+
+
+def _further(word: str, written: frozenset[str]) -> Iterator[str]:
+    if _UNSPACED.search(word):
+        yield from _terms(word)
+        yield from (run.group()[-1] for run in _UNSPACED.finditer(word))
+    elif word not in written:
+        yield word
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -17,14 +17,12 @@ from ghost_memory.limits import (
     DECISION_STATES,
     TASK_STATES,
     TITLE_BYTES,
-    cut,
     limit_of,
-    plain,
+    offset_of,
     require_one_of,
-    tags_of,
 )
-from ghost_memory.memories import Note
-from ghost_memory.screen import screen
+from ghost_memory.memories import Note, kept_tags
+from ghost_memory.screen import fit
 from ghost_memory.values import Decision, Recorded, Task, listed, stored
 
 DECISION_IMPORTANCE: Final = 0.9
@@ -128,7 +126,7 @@ def tasks(
         " ORDER BY priority, seq DESC LIMIT :limit OFFSET :offset"
     )
     rows = connection.execute(
-        page, {**values, "limit": limit_of(limit, 30), "offset": max(0, offset)}
+        page, {**values, "limit": limit_of(limit, 30), "offset": offset_of(offset)}
     ).mappings()
     total = _expanding(f"SELECT count(*) FROM tasks WHERE {where}")
     return [Task(**row) for row in rows], int(connection.execute(total, values).scalar_one())
@@ -168,10 +166,10 @@ def record_decision(  # the parts of one decision
             "title": heading,
             "decision": text,
             "alternatives": stored(
-                [cut(_kept(each), TITLE_BYTES).text for each in alternatives][:ALTERNATIVES]
+                [fit(each, TITLE_BYTES).text for each in alternatives[:ALTERNATIVES]]
             ),
             "rationale": reasons,
-            "tags": stored(tags_of(tags)),
+            "tags": stored(kept_tags(tags)),
             "memory": saved.id,
             "now": writing.now,
         },
@@ -200,7 +198,7 @@ def decisions(
         " ORDER BY seq DESC LIMIT :limit OFFSET :offset"
     )
     rows = connection.execute(
-        page, {**values, "limit": limit_of(limit, 20), "offset": max(0, offset)}
+        page, {**values, "limit": limit_of(limit, 20), "offset": offset_of(offset)}
     ).mappings()
     found = sorted((_decision(row) for row in rows), key=lambda each: each.status == "superseded")
     total = _expanding(f"SELECT count(*) FROM decisions WHERE {where}")
@@ -235,18 +233,14 @@ def _decision(row: sa.RowMapping) -> Decision:
 
 
 def _text(what: str, text: str, limit: int) -> str:
-    kept = cut(_kept(text), limit).text
+    kept = fit(text, limit).text
     if not kept:
         raise UsageError(f"{what}: expected a text, found nothing", code=f"memory.{what}")
     return kept
 
 
 def _kept(text: str) -> str:
-    return cut(screen(plain(text).strip()).text, CONTENT_BYTES).text
-
-
-def _short(text: str) -> str:
-    return cut(_kept(text), TITLE_BYTES).text
+    return fit(text, CONTENT_BYTES).text
 
 
 def _priority(value: int) -> int:
