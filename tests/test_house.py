@@ -17,7 +17,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).parent.parent
-ROOMS = ("core", "ledger", "credentials", "hooks", "templates", "agents", "addons", "cli")
+ROOMS = ("core", "ledger", "credentials", "hooks", "templates", "agents", "addons", "memory", "cli")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 
 # Modules without a test of their own, each with its reason.

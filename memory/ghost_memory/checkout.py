@@ -18,7 +18,8 @@ _SECTION: Final = re.compile(r'\s*\[\s*remote\s+"(?P<name>[^"]*)"\s*\]')
 _ANY_SECTION: Final = re.compile(r"\s*\[")
 _URL: Final = re.compile(r'\s*url\s*=\s*"?(?P<url>[^\s"]+)')
 _ADDRESS: Final = re.compile(
-    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^:/\s]+)(?::\d+(?=/))?[:/]+(?P<path>\S+)",
+    r"(?:[a-z][a-z0-9+.-]*://|(?!\w+://))(?:[^@/\s]*@)?(?P<host>\[[^\]]+\]|[^:/\s]{2,})(?::\d+(?=/))?"
+    r"[:/]+(?P<path>\S+)",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import NotFoundError, UsageError
-from ghost_memory.limits import cut, plain
+from ghost_memory.limits import plain, shown
 
 MIN_PREFIX: Final = 4
 _KINDS: Final = {"memories": "memory", "tasks": "task", "decisions": "decision"}
@@ -27,17 +27,18 @@ def full(connection: Connection, table: str, beginning: str) -> str:
     Raises NotFoundError `<kind>.unknown`, UsageError `<kind>.ambiguous`.
     """
     kind, wanted = _KINDS[table], plain(beginning).strip()
-    shown = cut(wanted, 64).text
     if len(wanted) < MIN_PREFIX or not re.fullmatch(r"[A-Za-z0-9_-]+", wanted):
         raise UsageError(
-            f"{kind} {shown!r}: expected {MIN_PREFIX} or more characters of its id",
+            f"{kind} {shown(wanted)}: expected {MIN_PREFIX} or more characters of its id",
             code=f"{kind}.id",
         )
     found = _exact(connection, table, wanted) or _beginning(connection, table, wanted)
     if not found:
-        raise NotFoundError(f"{kind} {shown!r}: does not exist", code=f"{kind}.unknown")
+        raise NotFoundError(f"{kind} {shown(wanted)}: does not exist", code=f"{kind}.unknown")
     if len(found) > 1:
-        raise UsageError(f"{kind} {shown!r}: several begin like this", code=f"{kind}.ambiguous")
+        raise UsageError(
+            f"{kind} {shown(wanted)}: several begin like this", code=f"{kind}.ambiguous"
+        )
     return found[0]
 
 

@@ -6,7 +6,6 @@ erasing a memory leaves the chain whole and the text nowhere.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -20,15 +19,13 @@ from ghost_ledger.commitment import commit
 from ghost_ledger.drafts import Draft, Payload
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.store import time_text
-from ghost_memory.limits import cut, plain
-from ghost_memory.screen import screen
+from ghost_memory.limits import cut, fit
 
 __all__ = ["Change", "Journal", "Who", "Writing"]
 
 CHANGED = "memory.changed"
 _NAME_BYTES = 256
 _REASON_BYTES = 300
-_SESSION = re.compile(r"gh_[0-9a-f]{32}").fullmatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +43,7 @@ class Who:
         """Keep what is fit to be entered."""
         object.__setattr__(self, "by", _name(self.by))
         object.__setattr__(self, "host", _name(self.host))
-        object.__setattr__(self, "session", self.session if _SESSION(self.session) else "")
+        object.__setattr__(self, "session", self.session if ids.is_session_id(self.session) else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +108,7 @@ class Journal:
 
 
 def _name(text: str) -> str:
-    return cut(screen(plain(text)).text, _NAME_BYTES).text
+    return fit(text, _NAME_BYTES).text
 
 
 def _draft(system: str, who: Who, change: Change) -> Draft:

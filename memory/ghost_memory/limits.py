@@ -10,12 +10,14 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ghost_core.errors import UsageError
+from ghost_memory.screen import screen
 
 CONTENT_BYTES: Final = 8000
 TITLE_BYTES: Final = 300
 TAG_BYTES: Final = 64
 TAGS: Final = 10
 ALTERNATIVES: Final = 20
+LOOKED_AT: Final = 8  # times what is kept, when secrets are looked for
 LIST_LIMIT: Final = 100
 MOST_ROWS: Final = 2**53
 
@@ -36,6 +38,14 @@ class Cut(NamedTuple):
     shortened: bool
 
 
+class Fit(NamedTuple):
+    """A text as it may be kept, whether some of it was left out, and how many secrets were."""
+
+    text: str
+    shortened: bool
+    removed: int
+
+
 def cut(text: str, limit: int) -> Cut:
     """Return the longest beginning of a text that has at most `limit` bytes of UTF-8."""
     data = text.encode()
@@ -47,6 +57,25 @@ def cut(text: str, limit: int) -> Cut:
 def plain(text: str) -> str:
     """Return a text that every store and client can hold: no lone surrogates, no NUL."""
     return text.encode("utf-8", "replace").decode().replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+def fit(text: str, limit: int) -> Fit:
+    """Return a text as it may be kept: one that every store can hold, without secrets, at most `limit` bytes.
+
+    Secrets go before the end is cut off, so that no half of one stays; of what is far too long only the
+    beginning is looked at.
+    """
+    looked_at, ended = cut(plain(text).strip(), LOOKED_AT * limit)
+    clean, found = screen(looked_at)
+    kept, shortened = cut(clean, limit)
+    if ended and not shortened:
+        kept = clean.rpartition(" ")[0]  # the last word may be a part of a secret
+    return Fit(kept, shortened or ended, found)
+
+
+def shown(text: str, limit: int = 80) -> str:
+    """Return a text of somebody else's as an error may show it: quoted, short, without secrets."""
+    return repr(fit(text, limit).text)
 
 
 def tags_of(tags: Iterable[str]) -> list[str]:
@@ -73,8 +102,8 @@ def offset_of(value: int) -> int:
 def require_one_of(what: str, value: str, allowed: tuple[str, ...]) -> str:
     """Return the value if it is allowed; raises UsageError `memory.<what>` naming all that are."""
     if value not in allowed:
-        shown = cut(plain(value), 40).text
         raise UsageError(
-            f"{what}: expected one of {', '.join(allowed)}, found {shown!r}", code=f"memory.{what}"
+            f"{what}: expected one of {', '.join(allowed)}, found {shown(value, 40)}",
+            code=f"memory.{what}",
         )
     return value

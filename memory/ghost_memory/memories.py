@@ -23,15 +23,15 @@ from ghost_memory.limits import (
     CONTENT_BYTES,
     SOURCES,
     TAG_BYTES,
-    cut,
+    Fit,
+    fit,
     importance_of,
     limit_of,
     offset_of,
-    plain,
     require_one_of,
+    shown,
     tags_of,
 )
-from ghost_memory.screen import Fit, fit
 from ghost_memory.values import GLOBAL, Memory, Saved, listed, stored
 
 __all__ = [
@@ -217,7 +217,7 @@ def get(connection: Connection, memory_id: str, named: str | None = None) -> Mem
     found = of_row(row.one())
     if named is not None and projects.require(connection, named).id != found.project_id:
         raise NotFoundError(
-            f"memory {full}: is not of project {cut(plain(named), 80).text!r}",
+            f"memory {full}: is not of project {shown(named)}",
             code="memory.project",
             hint=f"it belongs to {found.project_id!r}",
         )

@@ -17,7 +17,7 @@ from ghost_core.errors import DeniedError, NotFoundError, UsageError
 from ghost_memory.checkout import Checkout
 from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
-from ghost_memory.limits import cut, plain
+from ghost_memory.limits import cut, plain, shown
 from ghost_memory.screen import screen
 from ghost_memory.values import GLOBAL, Project
 
@@ -85,7 +85,7 @@ def require(connection: Connection, named: str) -> Project:
         return found
     names = [each.name for each in every(connection) if each.id != GLOBAL][:20]
     raise NotFoundError(
-        f"project {_shown(named)}: is not known",
+        f"project {shown(named)}: is not known",
         code="project.unknown",
         hint=f"known: {', '.join(names)}"
         if names
@@ -143,7 +143,7 @@ def bind(writing: Writing, named: str, directory: Path) -> Project:
     if len(path) <= MIN_PATH or not Path(path).is_dir():
         raise UsageError(
             f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
-            f"found {_shown(path)}",
+            f"found {shown(path)}",
             code="project.path",
         )
     _require_free(writing.connection, project, path, place.remote)
@@ -234,10 +234,6 @@ def _fit(named: str) -> str:
     return cut(text, NAME_BYTES).text
 
 
-def _shown(named: str) -> str:
-    return repr(cut(screen(plain(named)).text, 200).text)
-
-
 def _require_own(project: Project) -> None:
     if project.id == GLOBAL:
         raise DeniedError(
@@ -254,7 +250,7 @@ def _require_free(connection: Connection, project: Project, path: str, remote: s
     for other in (*([holder] if holder else []), *others):
         if other.id != project.id:
             raise UsageError(
-                f"project {project.name!r}: {_shown(path)} belongs to {other.name!r}",
+                f"project {project.name!r}: {shown(path)} belongs to {other.name!r}",
                 code="project.path",
                 hint=f"ghost project merge {other.name} {project.name}",
             )
@@ -290,7 +286,7 @@ def _chosen(connection: Connection, where: str, value: str) -> list[Project]:
 def _only(found: list[Project], named: str) -> Project | None:
     if len(found) > 1:
         raise UsageError(
-            f"project {_shown(named)}: several are meant: "
+            f"project {shown(named)}: several are meant: "
             + ", ".join(each.id for each in found[:10]),
             code="project.ambiguous",
             hint="name one by its id, or bind the directory: ghost project bind ID DIR",

@@ -13,12 +13,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from ghost_memory.limits import cut, plain
-
 MARK: Final = "[secret removed by ghost]"
 _BITS: Final = 3.2  # per character; words of prose and identifiers lie below, random text above
 _LENGTH: Final = 16
-_LOOKED_AT: Final = 8  # times what is kept
 
 _FORMS: Final = (
     r"-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----.*?(?:-----END [A-Z0-9 ]*PRIVATE KEY-----|\Z)",
@@ -62,14 +59,6 @@ class Screened(NamedTuple):
     found: int
 
 
-class Fit(NamedTuple):
-    """A text as it may be kept, whether some of it was left out, and how many secrets were."""
-
-    text: str
-    shortened: bool
-    removed: int
-
-
 def screen(text: str) -> Screened:
     """Replace every secret by a mark."""
     clean, found = _SURE.subn(MARK, text)
@@ -77,20 +66,6 @@ def screen(text: str) -> Screened:
         clean, more = _replaced(clean, form, is_secret)
         found += more
     return Screened(clean, found)
-
-
-def fit(text: str, limit: int) -> Fit:
-    """Return a text as it may be kept: one that every store can hold, without secrets, at most `limit` bytes.
-
-    Secrets go before the end is cut off, so that no half of one stays; of what is far too long only the
-    beginning is looked at.
-    """
-    looked_at, ended = cut(plain(text).strip(), _LOOKED_AT * limit)
-    clean, found = screen(looked_at)
-    kept, shortened = cut(clean, limit)
-    if ended and not shortened:
-        kept = clean.rpartition(" ")[0]  # the last word may be a part of a secret
-    return Fit(kept, shortened or ended, found)
 
 
 def looks_random(value: str) -> bool:

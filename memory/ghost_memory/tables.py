@@ -25,6 +25,7 @@ __all__ = [
     "UsageRow",
 ]
 
+_LIVE: Final = sa.text("invalidated_at IS NULL")
 _SEQ: Final = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # so that it is SQLite's rowid
 
 
@@ -74,6 +75,7 @@ class MemoryRow(SQLModel, table=True):
         sa.Index("idx_memory_category", "project_id", "category"),
         sa.Index("idx_memory_source", "project_id", "source"),
         sa.Index("idx_memory_digest", "project_id", "digest"),
+        sa.Index("idx_memory_importance", "project_id", sa.text("importance DESC")),
     )
 
     seq: int | None = Field(default=None, sa_column=sa.Column(_SEQ, primary_key=True))
@@ -126,6 +128,10 @@ class LinkRow(SQLModel, table=True):
     """An edge: `supersedes` newer to older, `causes` cause to effect, `duplicate` new to existing."""
 
     __tablename__ = "memory_links"
+    __table_args__ = (
+        sa.Index("idx_link_source_id", "source_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        sa.Index("idx_link_target_id", "target_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+    )
 
     source_id: str = Field(
         sa_type=sa.Text, primary_key=True, foreign_key="memories.id", ondelete="CASCADE"
@@ -153,7 +159,9 @@ class TaskRow(SQLModel, table=True):
     description: str = Field(default="", sa_type=sa.Text)
     status: str = Field(default="pending", sa_type=sa.Text)
     priority: int = 2
-    blocked_by: str | None = Field(default=None, sa_type=sa.Text, foreign_key="tasks.id")
+    blocked_by: str | None = Field(
+        default=None, sa_type=sa.Text, foreign_key="tasks.id", ondelete="SET NULL"
+    )
     branch: str | None = Field(default=None, sa_type=sa.Text)
     pr_number: int | None = None
     notes: str = Field(default="", sa_type=sa.Text)
@@ -176,9 +184,13 @@ class DecisionRow(SQLModel, table=True):
     alternatives: str = Field(default="[]", sa_type=sa.Text)
     rationale: str = Field(default="", sa_type=sa.Text)
     status: str = Field(default="active", sa_type=sa.Text)
-    superseded_by: str | None = Field(default=None, sa_type=sa.Text, foreign_key="decisions.id")
+    superseded_by: str | None = Field(
+        default=None, sa_type=sa.Text, foreign_key="decisions.id", ondelete="SET NULL"
+    )
     tags: str = Field(default="[]", sa_type=sa.Text)
-    memory_id: str | None = Field(default=None, sa_type=sa.Text, foreign_key="memories.id")
+    memory_id: str | None = Field(
+        default=None, sa_type=sa.Text, foreign_key="memories.id", ondelete="SET NULL"
+    )
     created_at: str = Field(sa_type=sa.Text)
     updated_at: str = Field(sa_type=sa.Text)
 
@@ -187,6 +199,7 @@ class SnapshotRow(SQLModel, table=True):
     """A memory as it was before a consolidation."""
 
     __tablename__ = "memory_snapshots"
+    __table_args__ = (sa.Index("idx_snapshot", "project_id", "snapshot_id"),)
 
     id: int | None = Field(default=None, sa_column=sa.Column(_SEQ, primary_key=True))
     snapshot_id: str = Field(sa_type=sa.Text)

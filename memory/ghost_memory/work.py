@@ -17,12 +17,13 @@ from ghost_memory.limits import (
     DECISION_STATES,
     TASK_STATES,
     TITLE_BYTES,
+    Fit,
+    fit,
     limit_of,
     offset_of,
     require_one_of,
 )
 from ghost_memory.memories import Note, kept_tags
-from ghost_memory.screen import fit
 from ghost_memory.values import Decision, Recorded, Task, listed, stored
 
 DECISION_IMPORTANCE: Final = 0.9
@@ -42,7 +43,7 @@ def create_task(
     """Add a task to a project that exists; a priority outside 0 to 4 becomes 2."""
     project = projects.require(writing.connection, named)
     made = ids.new()
-    heading = _text("title", title, TITLE_BYTES)
+    heading = _text("title", title, TITLE_BYTES).text
     writing.connection.execute(
         sa.text(
             "INSERT INTO tasks (id, project_id, title, description, priority, created_at, updated_at)"
@@ -148,8 +149,12 @@ def record_decision(  # the parts of one decision
     What a `supersedes` cannot do is a warning, for the decision itself is worth more.
     """
     project = projects.require(writing.connection, named)
-    heading, text = _text("title", title, TITLE_BYTES), _text("decision", decision, CONTENT_BYTES)
-    reasons = _text("rationale", rationale, CONTENT_BYTES)
+    parts = (
+        _text("title", title, TITLE_BYTES),
+        _text("decision", decision, CONTENT_BYTES),
+        _text("rationale", rationale, CONTENT_BYTES),
+    )
+    heading, text, reasons = (each.text for each in parts)
     said = f"{heading}: {text}. Rationale: {reasons}"
     note = Note(said, "decision", DECISION_IMPORTANCE, tags, "decision_log")
     saved = memories.save(writing, project.id, note)
@@ -176,7 +181,7 @@ def record_decision(  # the parts of one decision
     )
     writing.report(Change(made, "decision.recorded", project.id, text))
     warning = _supersede(writing, made, saved.id, project.id, supersedes) if supersedes else ""
-    return Recorded(made, saved.id, warning, saved.removed)
+    return Recorded(made, saved.id, warning, sum(each.removed for each in parts))
 
 
 def decision(connection: Connection, decision_id: str) -> Decision:
@@ -232,9 +237,9 @@ def _decision(row: sa.RowMapping) -> Decision:
     return Decision(**values)
 
 
-def _text(what: str, text: str, limit: int) -> str:
-    kept = fit(text, limit).text
-    if not kept:
+def _text(what: str, text: str, limit: int) -> Fit:
+    kept = fit(text, limit)
+    if not kept.text:
         raise UsageError(f"{what}: expected a text, found nothing", code=f"memory.{what}")
     return kept
 

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghost_memory.screen import MARK, fit, looks_random, screen
+from ghost_memory.limits import fit
+from ghost_memory.screen import MARK, looks_random, screen
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\nMIIE{LETTERS}\n{LETTERS}\n-----END RSA PRIVATE KEY-----"
