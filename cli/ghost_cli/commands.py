@@ -7,7 +7,7 @@ import importlib.util
 from collections.abc import Callable
 from dataclasses import dataclass
 
-PANELS = ("Session", "Evidence", "Setup")
+PANELS = ("Session", "Evidence", "Memory", "Setup")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +78,8 @@ COMMANDS = (
     ),
     Command("verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence"),
     Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence"),
+    Command("memory", "ghost_cli.memory:app", "Save, search and change memories", "Memory"),
+    Command("project", "ghost_cli.project:app", "List, bind, merge and delete projects", "Memory"),
     Command(
         "credential", "ghost_cli.credential:app", "List, add, test and remove credentials", "Setup"
     ),

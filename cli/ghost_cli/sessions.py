@@ -61,14 +61,15 @@ class Opened:
             engine.dispose()
 
     @contextmanager
-    def recorder(self) -> Iterator[Recorder]:
-        """Open the ledger for writing; webhooks and triggers hear of what is entered."""
+    def recorder(self, *, with_memory: bool = False) -> Iterator[Recorder]:
+        """Open the ledger for writing, memory's tables too; webhooks and triggers hear of what is entered."""
         settings, clock = self.settings, SystemClock()
         with Recorder.open(
             self.home,
             settings.database.url,
             clock=clock,
             payload_policy=settings.ledger.payloads,
+            with_memory=with_memory,
         ) as recorder:
             if not settings.webhooks and not settings.triggers:
                 yield recorder

@@ -30,6 +30,8 @@ __all__ = [
     "find",
     "merge",
     "of_directory",
+    "own",
+    "refuse_shared",
     "require",
 ]
 
@@ -136,10 +138,11 @@ def bind(writing: Writing, named: str, directory: Path) -> Project:
     Raises DeniedError `project.protected`, UsageError `project.path` for a path that is too short, does not
     exist or belongs to another project.
     """
+    refuse_shared(named)
     project = ensure(writing, named)
+    refuse_shared(project.id)
     place = Checkout.of(directory)
     path = place.root or place.path
-    _require_own(project)
     if len(path) <= MIN_PATH or not Path(path).is_dir():
         raise UsageError(
             f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
@@ -161,9 +164,7 @@ def merge(writing: Writing, old: str, new: str) -> Mapping[str, int]:
     `project.protected`, UsageError `project.same`.
     """
     connection = writing.connection
-    gone, kept = require(connection, old), require(connection, new)
-    _require_own(gone)
-    _require_own(kept)
+    gone, kept = own(connection, old), own(connection, new)
     if gone.id == kept.id:
         raise UsageError(
             f"project {gone.name!r}: cannot be merged into itself", code="project.same"
@@ -207,8 +208,7 @@ def counts(connection: Connection, project: Project) -> Mapping[str, int]:
 
 def delete(writing: Writing, named: str) -> Mapping[str, int]:
     """Remove a project with everything under it; returns what went. Raises DeniedError for `_global`."""
-    project = require(writing.connection, named)
-    _require_own(project)
+    project = own(writing.connection, named)
     found = counts(writing.connection, project)
     for statement in (
         "DELETE FROM token_usage WHERE project_id = :id",
@@ -234,8 +234,17 @@ def _fit(named: str) -> str:
     return cut(text, NAME_BYTES).text
 
 
-def _require_own(project: Project) -> None:
-    if project.id == GLOBAL:
+def own(connection: Connection, named: str) -> Project:
+    """Return a project that may be changed as a whole; raises as `require`, DeniedError for `_global`."""
+    refuse_shared(named)
+    found = require(connection, named)
+    refuse_shared(found.id)
+    return found
+
+
+def refuse_shared(named: str) -> None:
+    """Raise DeniedError `project.protected` for the project that all others share."""
+    if plain(named).strip() == GLOBAL:
         raise DeniedError(
             f"project {GLOBAL}: is shared by all others and stays as it is",
             code="project.protected",

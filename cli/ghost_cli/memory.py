@@ -1,0 +1,140 @@
+"""`ghost memory`: save, find, show and change memories from the command line."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import asdict
+from typing import Annotated
+
+import typer
+from sqlalchemy.engine import Connection
+
+from ghost_cli import memory_shown as shown
+from ghost_cli import output, remembered
+from ghost_cli.memory_file import export, import_
+from ghost_memory import links, memories
+from ghost_memory.limits import CONTENT_BYTES, LOOKED_AT
+from ghost_memory.memories import Fields, Note
+
+app = typer.Typer(
+    name="memory",
+    help="Save, search and change memories; export and import them.",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+Project = Annotated[
+    str, typer.Option("--project", help="Project by name or id; else that of the directory.")
+]
+Id = Annotated[str, typer.Argument(metavar="ID", help="The memory, or a beginning of its id.")]
+Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
+Category = Annotated[str, typer.Option(help="Kind of the memory, as `fact` or `gotcha`.")]
+
+app.command()(export)
+app.command("import")(import_)
+
+
+@app.command()
+def save(
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="What to keep; - reads stdin.")],
+    *,
+    project: Project = "",
+    category: Category = "fact",
+    importance: Annotated[float, typer.Option(help="From 0 to 1.", min=0, max=1)] = 0.7,
+    tag: Tags = None,
+    supersedes: Annotated[
+        list[str] | None, typer.Option(help="A memory that this one replaces; may be given again.")
+    ] = None,
+) -> None:
+    """Keep a text. The same text again is the memory that is there; a likely twin is linked.
+
+    Example: ghost memory save "the staging proxy listens on 8402" --category gotcha --tag network
+    """
+    note = Note(_text(text), category, importance, tag or (), "manual", supersedes or ())
+    with remembered.changing() as journal:
+        saved, kept = journal.write(
+            lambda w: (
+                made := memories.save(w, remembered.here_or_new(w, project), note),
+                memories.get(w.connection, made.id),
+            )
+        )
+    document = {"schema": "ghost/memory-saved/v1", **asdict(saved), "project": kept.project_id}
+    output.result(document, shown.saved(saved, kept))
+
+
+@app.command()
+def show(memory_id: Id) -> None:
+    """Show one memory whole, and what replaced it.
+
+    Example: ghost memory show 3f78
+    """
+    with remembered.reading() as (connection, _):
+        found = memories.get(connection, memory_id)
+        newer = links.replacements(connection, [found.id]).get(found.id)
+    document = {"schema": "ghost/memory/v1", **asdict(found), "replaced_by": newer}
+    output.result(document, shown.whole(document))
+
+
+@app.command()
+def update(
+    memory_id: Id,
+    *,
+    content: Annotated[str | None, typer.Option(help="A new text; - reads stdin.")] = None,
+    category: Annotated[str | None, typer.Option(help="A new category.")] = None,
+    importance: Annotated[float | None, typer.Option(help="From 0 to 1.", min=0, max=1)] = None,
+    tag: Tags = None,
+    no_tags: Annotated[bool, typer.Option("--no-tags", help="Take all tags away.")] = False,
+) -> None:
+    """Change what is given of a memory; the older text is not kept.
+
+    Example: ghost memory update 3f78 --importance 0.9 --tag network
+    """
+    tags = [] if no_tags else tag
+    fields = Fields(None if content is None else _text(content), category, importance, tags)
+    with remembered.changing() as journal:
+        kept, changed = journal.write(
+            lambda w: memories.update(w, _owner(w.connection, memory_id), memory_id, fields)
+        )
+    document = {"schema": "ghost/memory/v1", **asdict(kept), "changed": changed}
+    output.result(document, f"changed {', '.join(changed)} of {kept.id}")
+
+
+@app.command()
+def pin(
+    memory_id: Id, *, off: Annotated[bool, typer.Option("--off", help="End it.")] = False
+) -> None:
+    """Exempt a memory from ageing and consolidation.
+
+    Example: ghost memory pin 3f78
+    """
+    with remembered.changing() as journal:
+        kept = journal.write(
+            lambda w: memories.pin(w, _owner(w.connection, memory_id), memory_id, pinned=not off)
+        )
+    document = {"schema": "ghost/memory/v1", **asdict(kept)}
+    output.result(document, f"{'unpinned' if off else 'pinned'} {kept.id}")
+
+
+@app.command()
+def delete(memory_id: Id) -> None:
+    """Remove a memory with its links; its words leave the database, the entry that says so stays.
+
+    Example: ghost memory delete 3f78
+    """
+    with remembered.changing() as journal:
+        gone = journal.write(
+            lambda w: memories.delete(w, _owner(w.connection, memory_id), memory_id)
+        )
+    document = {"schema": "ghost/memory-deleted/v1", "id": gone.id, "project": gone.project_id}
+    output.result(document, f"deleted {gone.id}")
+
+
+def _owner(connection: Connection, memory_id: str) -> str:
+    return memories.get(connection, memory_id).project_id
+
+
+def _text(given: str) -> str:
+    """Return the text, or stdin for `-`; of what is far too long only what is looked at anyway."""
+    if given != "-":
+        return given
+    return sys.stdin.buffer.read(LOOKED_AT * CONTENT_BYTES + 1).decode("utf-8", "replace")

@@ -1,0 +1,83 @@
+"""`ghost memory export` and `import`: memory as a file, and a file as memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ghost_cli import output, remembered
+from ghost_memory import importing, projects, reading
+from ghost_memory.exporting import exported
+from ghost_memory.importing import Brought
+
+SHOWN = 20  # problems of a file that are told one by one
+
+
+def export(
+    *,
+    project: Annotated[
+        str, typer.Option("--project", help="Only this project, by name or id.")
+    ] = "",
+    file: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write to this file instead (0600).")
+    ] = None,
+) -> None:
+    """Print all memory as JSON Lines: a header, then one record a line; the same memory, the same bytes.
+
+    Example: ghost memory export --output memory.jsonl
+    """
+    from ghost_cli.evidence import save
+
+    with remembered.reading() as (connection, _):
+        wanted = projects.require(connection, project).id if project else None
+        data = "".join(f"{line}\n" for line in exported(connection, wanted)).encode()
+    if file is None:
+        output.raw(data)
+        return
+    save(file, data)
+    document = {"schema": "ghost/memory-exported/v1", "file": str(file), "bytes": len(data)}
+    output.result(document, f"wrote {file}")
+
+
+def import_(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An export, or a Go ghost.db.")],
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would come.")] = False,
+) -> None:
+    """Bring in an export, or the ghost.db of the Go program, which is only read. Ids stay.
+
+    What is there already stays as it is, so a second import changes nothing.
+
+    Example: ghost memory import ~/.local/share/ghost/ghost.db --dry-run
+    """
+    taken = reading.given(file)
+    for problem in taken.problems[:SHOWN]:
+        output.warn(problem)
+    found = _found(taken.records, dry_run=dry_run)
+    document = {
+        "schema": "ghost/memory-import/v1",
+        "file": str(file),
+        "new": dict(found.new),
+        "existing": dict(found.existing),
+        "skipped": dict(found.skipped),
+        "problems": len(taken.problems),
+        "applied": not dry_run,
+    }
+    head = "would bring" if dry_run else "brought"
+    text = f"{head} {_counts(found.new)}; there already {_counts(found.existing)}"
+    output.result(document, text + (f"; skipped {_counts(found.skipped)}" if found.skipped else ""))
+
+
+def _found(given: reading.Given, *, dry_run: bool) -> Brought:
+    if dry_run:
+        return remembered.preview(lambda writing: importing.tried(writing, given))
+    with remembered.changing() as journal:
+        return importing.bring(journal, given)
+
+
+def _counts(found: Counter[str]) -> str:
+    parts = [f"{number} {name}" for name, number in found.items() if number]
+    return ", ".join(parts) or "nothing"

@@ -1,0 +1,77 @@
+"""How memories look on a terminal and in JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from ghost_memory.asking import Found, Hit
+from ghost_memory.values import Memory, Saved
+
+WIDTH = 100
+
+
+def saved(made: Saved, kept: Memory) -> str:
+    """Say what a save did, and what became of the text on the way."""
+    head = f"{'already there' if made.existing else 'saved'} {made.id} in {kept.project_id}"
+    lines = [
+        head,
+        made.twin and f"likely the same as {made.twin} ({made.likeness:.2f}); both are kept",
+        made.superseded and f"replaces {', '.join(made.superseded)}",
+        made.removed and f"secrets removed: {made.removed}",
+        made.shortened and "the end was cut off: the text was too long",
+    ]
+    return "\n".join(str(line) for line in lines if line)
+
+
+def found(answer: Found) -> dict[str, object]:
+    """Return the answer to a search as JSON."""
+    return {
+        "verdict": answer.verdict,
+        "reason": answer.reason,
+        "degraded": answer.degraded,
+        "total": answer.total,
+        "withheld": answer.withheld,
+        "hits": [{**asdict(each), "legs": dict(each.legs)} for each in answer.hits],
+    }
+
+
+def hits(answer: Found, *, explain: bool) -> str:
+    """Return one line for each hit, and how good the answer is."""
+    lines = [_hit(each, explain=explain) for each in answer.hits]
+    shown = f"{len(answer.hits)} of {answer.total}: {answer.verdict}"
+    tail = f"{shown}, {answer.reason}" if answer.reason else shown
+    return "\n".join([*lines, tail, *([answer.degraded] if explain and answer.degraded else [])])
+
+
+def whole(document: Mapping[str, object]) -> str:
+    """Return a memory field by field, its text last."""
+    fields = {
+        name: value
+        for name, value in document.items()
+        if name not in {"schema", "content"} and value is not None and value not in ("", (), [])
+    }
+    width = max(map(len, fields))
+    lines = [f"{name:<{width}}  {_plain(value)}" for name, value in fields.items()]
+    return "\n".join([*lines, "", str(document["content"])])
+
+
+def _hit(each: Hit, *, explain: bool) -> str:
+    memory = each.memory
+    marks = [memory.category, each.project, *(["pinned"] if memory.pinned else [])]
+    if each.label:
+        marks.append(each.label + (f" by {each.replaced_by[:8]}" if each.replaced_by else ""))
+    line = f"{memory.id[:8]}  {_short(memory.content)}  ({', '.join(marks)})"
+    if not explain:
+        return line
+    legs = ", ".join(f"{name} {score:.3f}" for name, score in each.legs.items())
+    return f"{line}\n          score {each.score:.3f}: {legs}"
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+
+
+def _plain(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

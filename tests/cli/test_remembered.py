@@ -1,0 +1,60 @@
+"""What the commands of memory share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from ghost_cli import remembered
+from ghost_core.errors import NotFoundError
+from ghost_memory import memories, projects
+from ghost_memory.memories import Note
+
+
+def save(text: str, project: str = "app") -> None:
+    with remembered.changing() as journal:
+        journal.write(lambda w: memories.save(w, project, Note(text)))
+
+
+def count() -> int:
+    with remembered.reading() as (connection, _):
+        return int(connection.execute(sa.text("SELECT count(*) FROM memories")).scalar_one())
+
+
+def test_where_there_is_none_an_empty_memory_is_seen_and_none_is_made(home: Path) -> None:
+    assert count() == 0
+    assert remembered.preview(lambda w: memories.save(w, "app", Note("text"))).id
+    assert not (home / "ghost.db").exists()
+
+
+def test_a_preview_changes_nothing(home: Path) -> None:
+    save("first")
+    gone = remembered.preview(lambda w: projects.delete(w, "app"))
+    assert (gone["memories"], count()) == (1, 1)
+
+
+def test_what_a_preview_raises_comes_through() -> None:
+    save("first")
+    with pytest.raises(NotFoundError):
+        remembered.preview(lambda w: projects.delete(w, "none"))
+    assert count() == 1
+
+
+def test_the_time_is_that_of_rows() -> None:
+    assert remembered.now() > "2020"
+    assert remembered.now().endswith("Z")
+
+
+def test_a_directory_without_a_project_looks_everywhere(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save("first")
+    with remembered.reading() as (connection, _):
+        assert remembered.here_or_everywhere(connection, "app") == "app"
+        assert remembered.here_or_everywhere(connection, "") is None
+        with pytest.raises(NotFoundError):
+            remembered.here_or_everywhere(connection, "none")
+    assert "looking in all" in capsys.readouterr().err
