@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.commands import Command
-from support.ledger import rows
+from support.ledger import raw, rows
 from support.repositories import git, repository
 
 SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
@@ -151,9 +151,7 @@ def test_looking_makes_no_memory(ghost: Command, home: Path) -> None:
     assert not (home / "ghost.db").exists()
 
 
-def test_every_change_is_in_the_audit_log_and_the_ledger_verifies(
-    ghost: Command, home: Path
-) -> None:
+def test_every_change_is_in_the_audit_log(ghost: Command, home: Path) -> None:
     saved = ghost("memory", "save", "text", "--project", "app", "--json").json["id"]
     ghost("memory", "pin", saved)
     ghost("memory", "delete", saved)
@@ -163,4 +161,21 @@ def test_every_change_is_in_the_audit_log_and_the_ledger_verifies(
         ("memory.pinned", "cli"),
         ("memory.deleted", "cli"),
     ]
+
+
+def test_a_ledger_with_changes_of_memory_verifies_and_one_of_them_altered_does_not(
+    ghost: Command, home: Path
+) -> None:
+    ghost("memory", "save", "text", "--project", "app")
+    assert ghost("replay", "--all", code=8).json["sessions"] == []  # no session of an agent yet
+    session = ghost("spawn", "--intent", "test", "--json").json["session_id"]
+    ghost("memory", "save", "more text", "--project", "app")
+    ghost("evaporate", "--session-id", session)
     assert ghost("replay", "--all").json["verified"] is True
+    with raw(home) as other:
+        other.execute("DROP TRIGGER entries_update")
+        other.execute(
+            "UPDATE entries SET body = replace(body, 'memory.saved', 'memory.spent')"
+            " WHERE type = 'memory.changed' AND instr(body, 'memory.saved')"
+        )
+    ghost("replay", "--all", code=7)

@@ -48,10 +48,8 @@ def test_an_export_comes_back_byte_for_byte(tmp_path: Path) -> None:
         data = export(memory, tmp_path / "export.jsonl")
     with memory_at(tmp_path / "two") as memory:
         found = bring(memory, tmp_path / "export.jsonl")
-        assert (
-            found.new == json.loads(data.splitlines()[0])["records"] | {"state": 0, "snapshot": 0}
-            or found.new["memory"] == 4
-        )
+        counts = json.loads(data.splitlines()[0])["records"]
+        assert found.new == {name: count for name, count in counts.items() if count}
         assert export(memory, tmp_path / "again.jsonl") == data
         assert memory.rows(
             "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH '\"据库\"'"
