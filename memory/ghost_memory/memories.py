@@ -17,7 +17,6 @@ from ghost_core.errors import NotFoundError, UsageError
 from ghost_memory import ids, links, projects, words
 from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
-from ghost_memory.likeness import likeness
 from ghost_memory.limits import (
     CATEGORIES,
     CONTENT_BYTES,
@@ -32,6 +31,7 @@ from ghost_memory.limits import (
     shown,
     tags_of,
 )
+from ghost_memory.twins import twin
 from ghost_memory.values import GLOBAL, Memory, Saved, listed, stored
 
 __all__ = [
@@ -48,17 +48,11 @@ __all__ = [
     "update",
 ]
 
-TWIN_CANDIDATES: Final = 15
 TWIN_SHARE: Final = 0.2
 LOOKED_AT: Final = 100  # tags, of which ten are kept
 COLUMNS: Final = (
     "id, project_id, category, content, importance, tags, pinned, source, created_at, updated_at, seq,"
     " access_count, resolved_at, valid_until, agent, session_id"
-)
-_TWINS: Final = (
-    "SELECT m.id, m.content FROM memories_fts JOIN memories m ON m.seq = memories_fts.rowid"
-    " WHERE memories_fts MATCH :probe AND m.project_id = :project AND m.category = :category"
-    " ORDER BY bm25(memories_fts, 1.0, 0.0, 1.0), m.importance DESC LIMIT :limit"
 )
 
 
@@ -100,14 +94,14 @@ def save(writing: Writing, named: str, note: Note) -> Saved:
         writing.report(Change(same, "memory.seen", project))
         replaced = _replace(writing, same, note.supersedes)
         return Saved(same, True, "", 0.0, kept.shortened, kept.removed, replaced)
-    twin, score = _twin(writing.connection, project, note.category, kept.text)
+    likely, score = twin(writing.connection, project, note.category, kept.text)
     made = _insert(writing, project, note, kept)
     writing.report(Change(made, "memory.saved", project, kept.text))
-    if twin:
-        _strengthen(writing, twin, note.importance)
-        links.link(writing, made, twin, "duplicate", strength=score, source="auto")
+    if likely:
+        _strengthen(writing, likely, note.importance)
+        links.link(writing, made, likely, "duplicate", strength=score, source="auto")
     replaced = _replace(writing, made, note.supersedes)
-    return Saved(made, False, twin, score, kept.shortened, kept.removed, replaced)
+    return Saved(made, False, likely, score, kept.shortened, kept.removed, replaced)
 
 
 def update(
@@ -308,20 +302,6 @@ def _same(connection: Connection, project: str, category: str, digest: str) -> s
         {"project": project, "digest": digest, "category": category},
     ).scalar()
     return None if found is None else str(found)
-
-
-def _twin(connection: Connection, project: str, category: str, text: str) -> tuple[str, float]:
-    """Return the likeliest twin of a text in its project and category, and the score; 0 for none."""
-    probe, mine = words.probe(text), words.tokens(text)
-    if not probe or not mine:
-        return "", 0.0
-    values = {"probe": probe, "project": project, "category": category, "limit": TWIN_CANDIDATES}
-    best = ("", 0.0)
-    for row in connection.execute(sa.text(_TWINS), values):
-        score = likeness(mine, words.tokens(row.content))
-        if score > best[1]:
-            best = (str(row.id), score)
-    return best
 
 
 def _strengthen(writing: Writing, memory_id: str, importance: float) -> None:

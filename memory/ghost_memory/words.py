@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Final
 
 QUERY_WORDS: Final = 32
@@ -70,18 +70,19 @@ def query(text: str, *, limit: int = QUERY_WORDS) -> str:
     left out unless there is nothing else. Words that occur twice count once. A single character of an
     unspaced script finds all parts that begin with it.
     """
+    return either(terms(text, limit=limit))
+
+
+def terms(text: str, *, limit: int) -> list[str]:
+    """Return the first words of a text as quoted terms of a full-text query, each once."""
     found = list(dict.fromkeys(_terms(unicodedata.normalize("NFKC", text))))
     telling = [term for term in found if term.casefold() not in STOP_WORDS]
-    return _either(islice(telling or found, limit))
+    return [f'"{term}"{"*" * _is_lone(term)}' for term in (telling or found)[:limit]]
 
 
-def probe(text: str) -> str:
-    """Return the query that looks for likely twins of a text: its first telling words."""
-    return query(text, limit=PROBE_WORDS)
-
-
-def _either(terms: Iterable[str]) -> str:
-    return " OR ".join(f'"{term}"{"*" * _is_lone(term)}' for term in terms)
+def either(terms: Iterable[str]) -> str:
+    """Return the query that finds any of these terms."""
+    return " OR ".join(terms)
 
 
 def _is_lone(term: str) -> bool:

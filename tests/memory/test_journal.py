@@ -251,8 +251,12 @@ def writers(home: Path, processes: int, writes: int) -> None:
         assert differences(memory.recorder.engine) == []
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_processes_that_write_at_once_lose_nothing(home: Path) -> None:
-    writers(home, processes=4, writes=25)
+    writers(
+        home, processes=8, writes=int(os.environ.get("MEMORY_WRITES", "10"))
+    )  # 200 take a minute
 
 
 KILLED = """
@@ -266,9 +270,10 @@ with memory_at(Path(sys.argv[1])) as memory:
 """
 
 
+@pytest.mark.slow
 def test_killed_in_the_middle_of_writing_it_reopens_whole(home: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    for round_ in range(3):
+    for round_ in range(2):
         process = subprocess.Popen(
             [sys.executable, "-c", KILLED, str(home)], stdout=subprocess.PIPE, env=environment
         )

@@ -152,10 +152,11 @@ print("done")
 """
 
 
+@pytest.mark.slow
 def test_killed_anywhere_in_the_migration_it_reopens_whole(home: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     at_first_revision(home)
-    for statement in range(3, 200, 7):
+    for statement in range(3, 400, 31):
         done = subprocess.run(
             [sys.executable, "-c", KILLED, str(home), str(statement)],
             env=environment,

@@ -76,13 +76,15 @@ def test_what_was_written_is_found(index: sqlite3.Connection, content: str, aske
 @pytest.mark.parametrize("asked", ["", " ", "\0", "!?…", "*", '"', "''", "\ud800", "\u200b"])
 def test_what_holds_no_word_asks_nothing(asked: str) -> None:
     assert words.query(asked) == ""
-    assert words.probe(asked) == ""
+    assert words.terms(asked, limit=9) == []
 
 
 @given(ANY)
 @example("\ud800\0\"' OR NEAR( a:b ^ {c} - _ __")
 def test_no_text_makes_a_query_that_the_index_refuses(index: sqlite3.Connection, text: str) -> None:
-    for query in filter(None, (words.query(text), words.probe(text), words.query(text, limit=1))):
+    for query in filter(
+        None, (words.query(text), words.query(text, limit=1), *words.terms(text, limit=5))
+    ):
         index.execute("SELECT 1 FROM f WHERE f MATCH ?", (query,)).fetchall()
 
 
@@ -109,7 +111,7 @@ def test_a_word_counts_once_and_no_query_is_endless() -> None:
     assert words.query("port port proxy") == '"port" OR "proxy"'
     many = " ".join(f"word{number}" for number in range(100))
     assert words.query(many).count('"') == 2 * words.QUERY_WORDS
-    assert words.probe(many).count('"') == 2 * words.PROBE_WORDS
+    assert len(words.terms(many, limit=words.PROBE_WORDS)) == words.PROBE_WORDS
 
 
 def test_only_what_the_index_would_miss_is_written_twice() -> None:
