@@ -81,6 +81,19 @@ COMMANDS = (
     Command("memory", "ghost_cli.memory:app", "Save, search and change memories", "Memory"),
     Command("project", "ghost_cli.project:app", "List, bind, merge and delete projects", "Memory"),
     Command(
+        "context",
+        "ghost_cli.context:context",
+        "Print what is remembered of a directory's project",
+        "Memory",
+        plain=True,
+    ),
+    Command(
+        "bench",
+        "ghost_cli.bench:bench",
+        "Measure how well memories are found, offline",
+        "Memory",
+    ),
+    Command(
         "credential", "ghost_cli.credential:app", "List, add, test and remove credentials", "Setup"
     ),
     Command("ca", "ghost_cli.ca:app", "Show and export the local certificate", "Setup"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Protocol
 
@@ -55,3 +55,14 @@ def _boot_id() -> str:
 def rfc3339(microseconds: int) -> str:
     """Format an instant as RFC 3339 UTC with `Z`, whole seconds, as the outputs show it."""
     return datetime.fromtimestamp(microseconds // 1_000_000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+@lru_cache(maxsize=64)  # the entries of a batch share their time
+def time_text(microseconds: int) -> str:
+    """Return an instant as rows hold it: RFC 3339 with six digits, so text order is time order."""
+    return f"{_second_text(microseconds // 1_000_000)}.{microseconds % 1_000_000:06d}Z"
+
+
+@lru_cache(maxsize=64)
+def _second_text(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"

@@ -8,13 +8,14 @@ and commitments are plain hex in text columns; `…_us` meaning is noted where a
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import Any, Final, override
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Dialect
 from sqlalchemy.types import TypeDecorator, TypeEngine
 from sqlmodel import Field, SQLModel
+
+from ghost_core.clock import time_text
 
 __all__ = [
     "GUARDED",
@@ -33,17 +34,6 @@ GUARDED: Final = frozenset({"entries", "log_head", "tiles", "payloads", "payload
 """Tables whose shape a recorder connection cannot change."""
 
 _INDEX = sa.BigInteger().with_variant(sa.Integer(), "sqlite")  # so that it is SQLite's rowid
-
-
-@lru_cache(maxsize=64)  # the entries of a batch share their time
-def time_text(microseconds: int) -> str:
-    """Return an instant as SQLite holds it: RFC 3339 with six digits, so text order is time order."""
-    return f"{_second_text(microseconds // 1_000_000)}.{microseconds % 1_000_000:06d}Z"
-
-
-@lru_cache(maxsize=64)
-def _second_text(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}"
 
 
 class UtcTime(TypeDecorator[datetime]):

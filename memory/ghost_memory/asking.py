@@ -56,8 +56,10 @@ class Found:
 class Vectors(Protocol):
     """The vector leg: who is near to a text in meaning."""
 
-    weight: float
-    """Its share in the mix, as it was measured for this embedder: 0 to 1."""
+    @property
+    def weight(self) -> float:
+        """Its share in the mix, as it was measured for this embedder: 0 to 1."""
+        ...
 
     def near(
         self, text: str, *, projects: Collection[str] | None, limit: int

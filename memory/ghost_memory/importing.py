@@ -14,8 +14,8 @@ from sqlalchemy.engine import Connection
 from ghost_memory import words
 from ghost_memory.exchange import Kind, Record
 from ghost_memory.journal import Change, Journal, Writing
-from ghost_memory.projects import MIN_PATH
 from ghost_memory.reading import Given
+from ghost_memory.whereabouts import MIN_PATH
 
 __all__ = ["Brought", "bring", "tried"]
 

@@ -14,12 +14,15 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError, NotFoundError, UsageError
+from ghost_memory import whereabouts
 from ghost_memory.checkout import Checkout
 from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import cut, plain, shown
+from ghost_memory.passive import asking
 from ghost_memory.screen import screen
 from ghost_memory.values import GLOBAL, Project
+from ghost_memory.whereabouts import MIN_PATH, by_path, chosen, of_row, only
 
 __all__ = [
     "bind",
@@ -35,7 +38,6 @@ __all__ = [
     "require",
 ]
 
-MIN_PATH: Final = 10
 NAME_BYTES: Final = 200
 OWNED: Final = ("memories", "tasks", "decisions", "memory_snapshots", "project_checkouts")
 
@@ -47,7 +49,6 @@ _REGISTER: Final = (
     "UPDATE projects SET path = CASE WHEN path = id THEN coalesce(:path, path) ELSE path END,"
     " repo_remote = coalesce(:remote, repo_remote), updated_at = :now WHERE id = :id"
 )
-_ONE: Final = "SELECT p.id, p.name, p.path, p.repo_remote, 0 AS memories FROM projects p"
 _ALL: Final = (
     "SELECT p.id, p.name, p.path, p.repo_remote,"
     " (SELECT count(*) FROM memories m WHERE m.project_id = p.id) AS memories FROM projects p"
@@ -59,7 +60,7 @@ def every(connection: Connection) -> list[Project]:
     rows = connection.execute(
         sa.text(f"{_ALL} ORDER BY p.id = :shared, p.name, p.id"), {"shared": GLOBAL}
     )
-    return [_project(row) for row in rows.mappings()]
+    return [of_row({**row}) for row in rows.mappings()]
 
 
 def find(connection: Connection, named: str) -> Project | None:
@@ -67,17 +68,17 @@ def find(connection: Connection, named: str) -> Project | None:
 
     Raises UsageError `project.ambiguous` for a name that several have.
     """
-    text = plain(named).strip()
-    by_id = _chosen(connection, "p.id = :value", text)
+    text, ask = plain(named).strip(), asking(connection)
+    by_id = chosen(ask, "p.id = :value", text)
     if by_id:
         return by_id[0]
-    by_name = _chosen(connection, "p.name = :value", text)
+    by_name = chosen(ask, "p.name = :value", text)
     if not by_name and "/" in text:
-        by_path = _by_path(connection, text)
-        if by_path is not None:
-            return by_path
-        by_name = _chosen(connection, "p.name = :value", text.rstrip("/").rpartition("/")[2])
-    return _only(by_name, text)
+        held = by_path(ask, text)
+        if held is not None:
+            return held
+        by_name = chosen(ask, "p.name = :value", text.rstrip("/").rpartition("/")[2])
+    return only(by_name, text)
 
 
 def require(connection: Connection, named: str) -> Project:
@@ -96,22 +97,8 @@ def require(connection: Connection, named: str) -> Project:
 
 
 def of_directory(connection: Connection, directory: Path) -> Project | None:
-    """Return the project of a directory: bound checkout, remote, common directory, then its own name.
-
-    Raises UsageError `project.ambiguous` where only a name that several have would fit.
-    """
-    place = Checkout.of(directory)
-    bound = _by_path(connection, place.path)
-    if bound is not None:
-        return bound
-    if place.remote and (found := _chosen(connection, "p.repo_remote = :value", place.remote)):
-        return _only(found, place.remote)
-    if place.common and (found := _sharing(connection, place.common)):
-        return _only(found, place.common)
-    if place.path in {str(Path.home()), "/"}:
-        return None
-    name = place.name
-    return _only(_chosen(connection, "p.name = :value AND p.path = p.id", name), name)
+    """Return the project of a directory; see `whereabouts.of_directory`, which hooks ask too."""
+    return whereabouts.of_directory(asking(connection), directory)
 
 
 def ensure(writing: Writing, named: str) -> Project:
@@ -254,8 +241,9 @@ def refuse_shared(named: str) -> None:
 
 def _require_free(connection: Connection, project: Project, path: str, remote: str) -> None:
     """Refuse a checkout that another project has, or a remote under which another is known."""
-    holder = _by_path(connection, path)
-    others = _chosen(connection, "p.repo_remote = :value", remote) if remote else []
+    ask = asking(connection)
+    holder = by_path(ask, path)
+    others = chosen(ask, "p.repo_remote = :value", remote) if remote else []
     for other in (*([holder] if holder else []), *others):
         if other.id != project.id:
             raise UsageError(
@@ -265,56 +253,7 @@ def _require_free(connection: Connection, project: Project, path: str, remote: s
             )
 
 
-def _by_path(connection: Connection, path: str) -> Project | None:
-    """Return the project whose bound directory holds the path, the deepest one, compared letter by letter."""
-    rows = connection.execute(
-        sa.text(
-            "SELECT path, project_id FROM project_checkouts WHERE length(path) > :short"
-            " AND (path = :path OR substr(:path, 1, length(path) + 1) = path || '/')"
-            " ORDER BY length(path) DESC LIMIT 1"
-        ),
-        {"short": MIN_PATH, "path": path.rstrip("/") or "/"},
-    ).first()
-    return _chosen(connection, "p.id = :value", row_id)[0] if (row_id := rows and rows[1]) else None
-
-
-def _sharing(connection: Connection, common: str) -> list[Project]:
-    """Return the projects with a checkout of the same repository: worktrees look at one common directory."""
-    rows = connection.execute(sa.text("SELECT path, project_id FROM project_checkouts"))
-    owners = {str(row[1]) for row in rows if Checkout.of(Path(row[0])).common == common}
-    return [
-        each for owner in sorted(owners) for each in _chosen(connection, "p.id = :value", owner)
-    ]
-
-
-def _chosen(connection: Connection, where: str, value: str) -> list[Project]:
-    rows = connection.execute(sa.text(f"{_ONE} WHERE {where} ORDER BY p.id"), {"value": value})
-    return [_project(row) for row in rows.mappings()]
-
-
-def _only(found: list[Project], named: str) -> Project | None:
-    if len(found) > 1:
-        raise UsageError(
-            f"project {shown(named)}: several are meant: "
-            + ", ".join(each.id for each in found[:10]),
-            code="project.ambiguous",
-            hint="name one by its id, or bind the directory: ghost project bind ID DIR",
-        )
-    return found[0] if found else None
-
-
 def _count(connection: Connection, of: str, value: str) -> int:
     return int(
         connection.execute(sa.text(f"SELECT count(*) FROM {of}"), {"id": value}).scalar_one()
-    )
-
-
-def _project(row: Mapping[str, object] | sa.RowMapping) -> Project:
-    remote = row["repo_remote"]
-    return Project(
-        str(row["id"]),
-        str(row["name"]),
-        str(row["path"]),
-        None if remote is None else str(remote),
-        int(str(row["memories"])),
     )

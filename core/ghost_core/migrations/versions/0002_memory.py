@@ -117,7 +117,15 @@ def _memories() -> None:
     op.create_index("idx_memory_category", "memories", ["project_id", "category"])
     op.create_index("idx_memory_source", "memories", ["project_id", "source"])
     op.create_index("idx_memory_digest", "memories", ["project_id", "digest"])
-    op.create_index("idx_memory_importance", "memories", ["project_id", sa.text("importance DESC")])
+    op.create_index(  # passive ranking reads nothing but this
+        "idx_memory_importance",
+        "memories",
+        [
+            "project_id",
+            sa.text("importance DESC"),
+            *("category", "created_at", "pinned", "resolved_at", "valid_until", "id"),
+        ],
+    )
 
 
 def _vectors() -> None:
