@@ -338,7 +338,6 @@ def _replace(writing: Writing, newer: str, older: Sequence[str]) -> tuple[str, .
         if found.project_id not in {project, GLOBAL}:
             raise NotFoundError(f"memory {found.id}: is of another project", code="memory.project")
         if found.id != newer:
-            links.unlink(writing, found.id, newer, "supersedes")  # what it replaced has come back
             links.link(writing, newer, found.id, "supersedes", strength=1.0, source="manual")
             replaced.append(found.id)
     return tuple(replaced)

@@ -31,12 +31,12 @@ def test_an_edge_that_was_ended_replaces_nothing(memory: Store) -> None:
 
 
 def test_a_circle_ends_and_nothing_in_it_counts_as_replaced(memory: Store) -> None:
-    one, two = memory.save("version red").id, memory.save("version green").id
-    replace(memory, two, one)
-    replace(memory, one, two)
-    found = lines_of(memory, one, two)
-    assert found == {one: (two,), two: (one,)}
-    assert [lineage.newest(found, each) for each in (one, two)] == ["", ""]
+    one, two, three = (memory.save(f"version {word}").id for word in ("red", "green", "blue"))
+    for newer, older in ((two, one), (three, two), (one, three)):
+        replace(memory, newer, older)
+    found = lines_of(memory, one, two, three)
+    assert found == {one: (two, three), two: (one, three), three: (one, two)}
+    assert [lineage.newest(found, each) for each in (one, two, three)] == ["", "", ""]
 
 
 def test_a_fact_that_comes_back_replaces_what_had_replaced_it(memory: Store) -> None:
