@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from ghost_core.errors import UsageError
-from ghost_memory.screen import screen
 
 CONTENT_BYTES: Final = 8000
 TITLE_BYTES: Final = 300
@@ -66,6 +65,8 @@ def fit(text: str, limit: int) -> Fit:
     beginning is looked at.
     """
     looked_at, ended = cut(plain(text).strip(), LOOKED_AT * limit)
+    from ghost_memory.screen import screen  # its patterns cost a start of a hook 5 ms
+
     clean, found = screen(looked_at)
     kept, shortened = cut(clean, limit)
     if ended and not shortened:
