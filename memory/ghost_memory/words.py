@@ -10,7 +10,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 QUERY_WORDS: Final = 32
