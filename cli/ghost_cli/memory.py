@@ -7,12 +7,12 @@ from dataclasses import asdict
 from typing import Annotated
 
 import typer
-from sqlalchemy.engine import Connection
 
 from ghost_cli import memory_shown as shown
 from ghost_cli import output, remembered
 from ghost_cli.memory_file import export, import_
 from ghost_memory import links, memories
+from ghost_memory.journal import Writing
 from ghost_memory.limits import CONTENT_BYTES, LOOKED_AT
 from ghost_memory.memories import Fields, Note
 
@@ -68,9 +68,9 @@ def show(memory_id: Id) -> None:
 
     Example: ghost memory show 3f78
     """
-    with remembered.reading() as (connection, _):
-        found = memories.get(connection, memory_id)
-        newer = links.replacements(connection, [found.id]).get(found.id)
+    with remembered.reading() as (seen, _):
+        found = memories.get(seen.connection, memory_id)
+        newer = links.replacements(seen.connection, [found.id]).get(found.id)
     document = {"schema": "ghost/memory/v1", **asdict(found), "replaced_by": newer}
     output.result(document, shown.whole(document))
 
@@ -93,7 +93,7 @@ def update(
     fields = Fields(None if content is None else _text(content), category, importance, tags)
     with remembered.changing() as journal:
         kept, changed = journal.write(
-            lambda w: memories.update(w, _owner(w.connection, memory_id), memory_id, fields)
+            lambda w: memories.update(w, _owner(w, memory_id), memory_id, fields)
         )
     document = {"schema": "ghost/memory/v1", **asdict(kept), "changed": changed}
     output.result(document, f"changed {', '.join(changed)} of {kept.id}")
@@ -109,7 +109,7 @@ def pin(
     """
     with remembered.changing() as journal:
         kept = journal.write(
-            lambda w: memories.pin(w, _owner(w.connection, memory_id), memory_id, pinned=not off)
+            lambda w: memories.pin(w, _owner(w, memory_id), memory_id, pinned=not off)
         )
     document = {"schema": "ghost/memory/v1", **asdict(kept)}
     output.result(document, f"{'unpinned' if off else 'pinned'} {kept.id}")
@@ -122,15 +122,13 @@ def delete(memory_id: Id) -> None:
     Example: ghost memory delete 3f78
     """
     with remembered.changing() as journal:
-        gone = journal.write(
-            lambda w: memories.delete(w, _owner(w.connection, memory_id), memory_id)
-        )
+        gone = journal.write(lambda w: memories.delete(w, _owner(w, memory_id), memory_id))
     document = {"schema": "ghost/memory-deleted/v1", "id": gone.id, "project": gone.project_id}
     output.result(document, f"deleted {gone.id}")
 
 
-def _owner(connection: Connection, memory_id: str) -> str:
-    return memories.get(connection, memory_id).project_id
+def _owner(writing: Writing, memory_id: str) -> str:
+    return memories.get(writing.connection, memory_id).project_id
 
 
 def _text(given: str) -> str:

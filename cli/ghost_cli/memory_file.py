@@ -31,9 +31,9 @@ def export(
     """
     from ghost_cli.evidence import save
 
-    with remembered.reading() as (connection, _):
-        wanted = projects.require(connection, project).id if project else None
-        data = "".join(f"{line}\n" for line in exported(connection, wanted)).encode()
+    with remembered.reading() as (seen, _):
+        wanted = projects.require(seen.connection, project).id if project else None
+        data = "".join(f"{line}\n" for line in exported(seen.connection, wanted)).encode()
     if file is None:
         output.raw(data)
         return

@@ -31,8 +31,8 @@ def list_() -> None:
 
     Example: ghost project list --json
     """
-    with remembered.reading() as (connection, _):
-        found = projects.every(connection)
+    with remembered.reading() as (seen, _):
+        found = projects.every(seen.connection)
     document = {"schema": "ghost/projects/v1", "projects": [asdict(each) for each in found]}
     output.result(document, "\n".join(map(_line, found)) or "no projects")
 

@@ -19,8 +19,8 @@ def save(text: str, project: str = "app") -> None:
 
 
 def count() -> int:
-    with remembered.reading() as (connection, _):
-        return int(connection.execute(sa.text("SELECT count(*) FROM memories")).scalar_one())
+    with remembered.reading() as (seen, _):
+        return int(seen.connection.execute(sa.text("SELECT count(*) FROM memories")).scalar_one())
 
 
 def test_where_there_is_none_an_empty_memory_is_seen_and_none_is_made(home: Path) -> None:
@@ -42,19 +42,14 @@ def test_what_a_preview_raises_comes_through() -> None:
     assert count() == 1
 
 
-def test_the_time_is_that_of_rows() -> None:
-    assert remembered.now() > "2020"
-    assert remembered.now().endswith("Z")
-
-
 def test_a_directory_without_a_project_looks_everywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     save("first")
-    with remembered.reading() as (connection, _):
-        assert remembered.here_or_everywhere(connection, "app") == "app"
-        assert remembered.here_or_everywhere(connection, "") is None
+    with remembered.reading() as (seen, _):
+        assert remembered.here_or_everywhere(seen, "app") == "app"
+        assert remembered.here_or_everywhere(seen, "") is None
         with pytest.raises(NotFoundError):
-            remembered.here_or_everywhere(connection, "none")
+            remembered.here_or_everywhere(seen, "none")
     assert "looking in all" in capsys.readouterr().err
