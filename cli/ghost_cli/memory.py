@@ -12,9 +12,11 @@ from ghost_cli import memory_shown as shown
 from ghost_cli import output, remembered
 from ghost_cli.memory_file import export, import_
 from ghost_memory import links, memories
+from ghost_memory.asking import Query
 from ghost_memory.journal import Writing
 from ghost_memory.limits import CONTENT_BYTES, LOOKED_AT
 from ghost_memory.memories import Fields, Note
+from ghost_memory.search import search as search_memory
 
 app = typer.Typer(
     name="memory",
@@ -60,6 +62,33 @@ def save(
         )
     document = {"schema": "ghost/memory-saved/v1", **asdict(saved), "project": kept.project_id}
     output.result(document, shown.saved(saved, kept))
+
+
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(metavar="QUERY", help="What to look for, in any words.")],
+    *,
+    project: Project = "",
+    everywhere: Annotated[bool, typer.Option("--all", help="Search all projects.")] = False,
+    category: Category = "",
+    limit: Annotated[int, typer.Option(help="How many at most.", min=1, max=100)] = 10,
+    offset: Annotated[int, typer.Option(help="How many to leave out.", min=0)] = 0,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what made each score.")] = False,
+) -> int:
+    """Find memories by what they say, the best first; exit 1 where nothing was found.
+
+    Example: ghost memory search "which port does the proxy use"
+    """
+    with remembered.reading() as (seen, settings):
+        wanted = None if everywhere else remembered.here_or_everywhere(seen, project)
+        asked = Query(query, wanted, category, limit, offset)
+        rules = settings.memory.search
+        found = search_memory(seen.connection, asked, vectors=None, settings=rules, now=seen.now)
+    output.result(
+        {"schema": "ghost/memory-search/v1", **shown.found(found)},
+        shown.hits(found, explain=explain),
+    )
+    return 0 if found.hits else 1
 
 
 @app.command()

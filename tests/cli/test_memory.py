@@ -1,4 +1,4 @@
-"""`ghost memory`: save, show, update, pin, delete."""
+"""`ghost memory`: save, search, show, update, pin, delete."""
 
 from __future__ import annotations
 
@@ -122,6 +122,42 @@ def test_what_is_deleted_is_not_found(ghost: Command) -> None:
     assert ghost("memory", "delete", saved, "--json").json["id"] == saved
     ghost("memory", "show", saved, code=4)
     ghost("memory", "delete", saved, code=4)
+
+
+def test_a_question_finds_what_was_saved_and_says_how_well(ghost: Command, tmp_path: Path) -> None:
+    root = repository(tmp_path / "shop")
+    saved = ghost(
+        "memory", "save", "the staging proxy listens on port 8402", "--json", folder=root
+    ).json
+    ghost("memory", "save", "staging listens to nobody", "--project", "other")
+    found = ghost("memory", "search", "which port does the proxy use", "--json", folder=root).json
+    assert found["schema"] == "ghost/memory-search/v1"
+    assert [hit["memory"]["id"] for hit in found["hits"]] == [saved["id"]]
+    assert found["verdict"] in {"answerable", "weak"}
+    line, tail = ghost("memory", "search", "proxy port", folder=root).out.splitlines()
+    assert line.startswith(
+        f"{saved['id'][:8]}  the staging proxy listens on port 8402  (fact, shop"
+    )
+    assert tail.startswith("1 of 1")
+    assert "score" in ghost("memory", "search", "proxy port", "--explain", folder=root).out
+    assert (
+        len(ghost("memory", "search", "staging", "--all", "--json", folder=root).json["hits"]) == 2
+    )
+    assert ghost("memory", "search", "zebra", folder=root, code=1).out.startswith("0 of 0: empty")
+
+
+def test_a_folder_without_a_project_searches_all_and_says_so(ghost: Command) -> None:
+    ghost("memory", "save", "the port is 8402", "--project", "app")
+    said = ghost("memory", "search", "port")
+    assert "looking in all" in said.err
+    ghost("memory", "search", "port", "--project", "none", code=4)
+    ghost("memory", "search", "port", "--project", "app", "--category", "nonsense", code=2)
+
+
+@pytest.mark.parametrize("query", ["", "  ", '"', "NEAR(", "a AND", "*", "数据", "--", "C++"])
+def test_no_query_is_an_error(ghost: Command, query: str) -> None:
+    ghost("memory", "save", "the port is 8402", "--project", "app")
+    ghost("memory", "search", "--project", "app", "--", query, code=1)
 
 
 @pytest.mark.parametrize(
