@@ -12,6 +12,10 @@ other work on the machine only lengthens that, the CPU time of the process; mill
 from __future__ import annotations
 
 import argparse
+import os
+import resource
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -95,6 +99,7 @@ def measure(folder: Path, size: int, questions: int, *, vectors: bool) -> None:
             show(size, "search", timed(asked, lambda text: find(connection, text, leg)))
             show(size, "block, engine", timed(range(50), lambda _: block(connection)))
         show(size, "block, sqlite3", timed(range(50), lambda _: plain_block(file)))
+        show(size, "ghost context, process", [process(folder) for _ in range(15)])
         fresh = [sentence(random, 20, 40) for _ in range(100)]
         show(size, "save, durable", timed(fresh, lambda text: save(journal, text)))
 
@@ -134,6 +139,17 @@ def plain_block(file: Path) -> object:
     with opened(file) as rows:
         assert rows is not None
         return assemble.block(rows, rows.project_of(Path("/nowhere/app")), now=NOW)
+
+
+def process(folder: Path) -> tuple[float, float]:
+    """Run the command as a hook does; return its wall clock and the CPU time of the child."""
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    command = [str(Path(sys.executable).with_name("ghost")), "context", "--cwd", "/nowhere/app"]
+    environ = {**os.environ, "GHOST_HOME": str(folder)}
+    subprocess.run(command, env=environ, stdout=subprocess.DEVNULL, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    busy = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return time.perf_counter() - start, busy
 
 
 def save(journal: Journal, text: str) -> object:

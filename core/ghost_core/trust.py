@@ -6,13 +6,10 @@ anchors and addresses counts only once the user has recorded the hash of exactly
 
 from __future__ import annotations
 
-import hashlib
-import hmac
 import json
 from pathlib import Path
 
 from ghost_core.errors import ConfigError
-from ghost_core.files import write_file
 from ghost_core.paths import Home
 
 SCHEMA = "ghost/trust/v1"
@@ -25,6 +22,8 @@ def register(home: Home) -> Path:
 
 def file_hash(data: bytes) -> str:
     """Return the SHA-256 of a file's bytes, 64 hex digits."""
+    import hashlib  # 3 ms that a start without a project's file need not pay
+
     return hashlib.sha256(data).hexdigest()
 
 
@@ -33,6 +32,8 @@ def trusted(home: Home, path: Path, data: bytes) -> bool:
 
     Raises ConfigError if the register cannot be read: unknown trust is not the same as none.
     """
+    import hmac
+
     known = _read(home).get(str(path.resolve()), "")
     return hmac.compare_digest(known, file_hash(data))
 
@@ -42,6 +43,8 @@ def record(home: Home, path: Path, data: bytes) -> str:
 
     Raises UnavailableError if the home cannot be written.
     """
+    from ghost_core.files import write_file
+
     files = _read(home) | {str(path.resolve()): file_hash(data)}
     document = {"schema": SCHEMA, "files": dict(sorted(files.items()))}
     text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"

@@ -7,8 +7,7 @@ stands in quotes as data; only this module writes lines around it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from ghost_memory.choice import chosen, distinct
 from ghost_memory.limits import cut
@@ -33,8 +32,7 @@ _UNKNOWN: Final = (
 _RANKED: Final = "by importance and age; ghost_memory_search finds the rest"
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
+class Shape(NamedTuple):
     """How much a block may hold: rows of each kind, bytes of each row, bytes in all."""
 
     memories: int = 15
@@ -46,8 +44,7 @@ class Shape:
     budget: int = 7500
 
 
-@dataclass(frozen=True, slots=True)
-class Block:
+class Block(NamedTuple):
     """The text, and how many memories of how many stand in it; `empty` if nothing is stored to show."""
 
     text: str
@@ -56,16 +53,18 @@ class Block:
     empty: bool = False
 
 
-@dataclass(slots=True)
 class _Part:
     """One section: its heading, its lines, and how many rows there are in all."""
 
-    title: str
-    lines: list[str]
-    share: float
-    total: int = 0
-    why: str = ""
-    kept: list[str] = field(default_factory=list)
+    def __init__(
+        self, title: str, lines: list[str], share: float, total: int = 0, why: str = ""
+    ) -> None:
+        self.title = title
+        self.lines = lines
+        self.share = share
+        self.total = total
+        self.why = why
+        self.kept: list[str] = []
 
     def text(self) -> str:
         return "\n".join([f"### {self.title}{self._count()}", *self.kept])
