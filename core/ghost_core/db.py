@@ -170,6 +170,15 @@ def first(connection: Connection, statement: str) -> tuple[Any, ...] | None:
     return row
 
 
+def sqlite_data_version(connection: Connection) -> int:
+    """Return a number that is another one whenever another connection has committed; for one held connection.
+
+    SQLite only. It says nothing about what this connection itself wrote.
+    """
+    row = first(connection, "PRAGMA data_version")
+    return int(row[0]) if row else 0
+
+
 @contextmanager
 def nested(connection: Connection) -> Iterator[None]:
     """Take back what the block did to the tables if it fails; the transaction around it goes on."""

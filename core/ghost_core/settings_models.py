@@ -23,6 +23,7 @@ from ghost_core.settings_types import (
     DatabaseUrl,
     ExpandedPath,
     OptionalPath,
+    OptionalReference,
     Reference,
     Section,
     Size,
@@ -109,6 +110,9 @@ class EmbeddingSettings(Section):
         "memory.embedding.backend"
     )
     sweep_seconds: int = setting("memory.embedding.sweep_seconds", ge=1)
+    model: str = setting("memory.embedding.model")
+    url: str = setting("memory.embedding.url")
+    key: OptionalReference = setting("memory.embedding.key")
 
 
 class SearchSettings(Section):

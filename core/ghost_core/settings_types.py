@@ -56,6 +56,7 @@ type ExpandedPath = Annotated[Path, BeforeValidator(_path)]
 type OptionalPath = Annotated[Path | None, BeforeValidator(_optional_path)]
 type DatabaseUrl = Annotated[str, AfterValidator(database_url)]
 type Reference = Annotated[str, AfterValidator(reference)]
+type OptionalReference = Annotated[str, AfterValidator(lambda text: text and reference(text))]
 type Seconds = Annotated[int, Field(ge=1)]
 
 

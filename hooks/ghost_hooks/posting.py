@@ -29,7 +29,7 @@ _LOOK_SECONDS = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What the receiver said: status, body up to 64 KiB, `over` if there was more, Retry-After in seconds."""
+    """What the receiver said: status, body up to a limit, `over` if it was more, Retry-After in seconds."""
 
     status: int
     body: bytes
@@ -74,8 +74,11 @@ class Poster:
         headers: Mapping[str, str],
         *,
         stop: threading.Event | None = None,
+        reply_limit: int = REPLY_LIMIT,
     ) -> Answer:
         """Send the body and return the answer; it can wait, so call it in a thread, and end it by `stop`.
+
+        Of a body longer than `reply_limit` bytes the rest is left unread.
 
         Raises:
             DeniedError: `target.address`, the name leads to an address that may not be dialled.
@@ -95,7 +98,7 @@ class Poster:
         with _deadline(self.timeout_seconds, stop or threading.Event()) as line:
             try:
                 line.dial(address, target, context)
-                return _exchange(line, target, body, headers)
+                return _exchange(line, target, body, headers, reply_limit)
             except (OSError, http.client.HTTPException, ValueError) as error:
                 # Not chained: the library's text may repeat what was sent.
                 raise _failure(error, line) from None
@@ -159,21 +162,23 @@ def _deadline(seconds: float, stop: threading.Event) -> Iterator[_Line]:
         line.close()
 
 
-def _exchange(line: _Line, target: Target, body: bytes, headers: Mapping[str, str]) -> Answer:
+def _exchange(
+    line: _Line, target: Target, body: bytes, headers: Mapping[str, str], limit: int
+) -> Answer:
     connection = http.client.HTTPConnection(target.host, target.port)
     connection.sock = line.sock
     named = {"Host": target.authority, "Connection": "close", "User-Agent": "ghost", **headers}
     connection.request("POST", target.path_and_query, body=body, headers=named)
     answer = connection.getresponse()
     try:
-        data = answer.read(REPLY_LIMIT + 1)
+        data = answer.read(limit + 1)
         after = answer.getheader("Retry-After", "")
     finally:
         answer.close()
     wait = float(after) if after.isascii() and after.isdigit() else None
     if line.over:
         raise TimeoutError
-    return Answer(answer.status, data[:REPLY_LIMIT], len(data) > REPLY_LIMIT, wait)
+    return Answer(answer.status, data[:limit], len(data) > limit, wait)
 
 
 def _failure(error: Exception, line: _Line) -> FailedError:

@@ -100,13 +100,16 @@ class MemoryRow(SQLModel, table=True):
 
 
 class EmbeddingRow(SQLModel, table=True):
-    """One vector, little-endian float32, and the space it belongs to."""
+    """One vector, little-endian float32; `model` is the id of its space. A number is never used again."""
 
     __tablename__ = "memory_embeddings"
-
-    memory_id: str = Field(
-        sa_type=sa.Text, primary_key=True, foreign_key="memories.id", ondelete="CASCADE"
+    __table_args__ = (
+        sa.UniqueConstraint("memory_id", "model", name="uq_embedding"),
+        sa.Index("idx_embedding_model", "model", "seq"),
     )
+
+    seq: int | None = Field(default=None, sa_column=sa.Column(_SEQ, primary_key=True))
+    memory_id: str = Field(sa_type=sa.Text, foreign_key="memories.id", ondelete="CASCADE")
     embedding: bytes
     model: str = Field(sa_type=sa.Text)
     dimensions: int
@@ -114,13 +117,14 @@ class EmbeddingRow(SQLModel, table=True):
 
 
 class LinkScanRow(SQLModel, table=True):
-    """That the neighbours of a memory have been linked."""
+    """That the neighbours of a memory in a space have been linked."""
 
     __tablename__ = "link_scans"
 
     memory_id: str = Field(
         sa_type=sa.Text, primary_key=True, foreign_key="memories.id", ondelete="CASCADE"
     )
+    model: str = Field(sa_type=sa.Text, primary_key=True)
     scanned_at: str = Field(sa_type=sa.Text)
 
 

@@ -236,3 +236,14 @@ def _schema(engine: Engine) -> list[tuple[str, str | None]]:
 def _count(engine: Engine, table: str) -> object:
     with db.read(engine) as connection:
         return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+
+
+def test_a_held_connection_learns_that_another_has_committed(engine: Engine):
+    with engine.connect() as held:
+        before = db.sqlite_data_version(held)
+        assert db.sqlite_data_version(held) == before
+        with db.write(engine) as other:
+            other.exec_driver_sql("CREATE TABLE t (x)")
+        after = db.sqlite_data_version(held)
+        assert after != before
+        assert db.sqlite_data_version(held) == after

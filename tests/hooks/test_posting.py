@@ -89,6 +89,14 @@ def test_a_long_answer_is_cut(ops: Upstream, certs: Certs) -> None:
     assert not poster(ops, certs).post(f"{ops.url}/bytes/{REPLY_LIMIT}", b"", {}).over
 
 
+def test_a_caller_may_take_a_longer_or_a_shorter_reply(ops: Upstream, certs: Certs) -> None:
+    url = f"{ops.url}/bytes/{REPLY_LIMIT + 1}"
+    longer = poster(ops, certs).post(url, b"", {}, reply_limit=REPLY_LIMIT + 1)
+    assert (len(longer.body), longer.over) == (REPLY_LIMIT + 1, False)
+    shorter = poster(ops, certs).post(url, b"", {}, reply_limit=10)
+    assert (len(shorter.body), shorter.over) == (10, True)
+
+
 def test_seconds_to_wait_are_read_and_nothing_else(ops: Upstream, certs: Certs) -> None:
     for value, read in (("7", 7.0), ("Wed, 21 Oct 2026 07:28:00 GMT", None), ("-1", None)):
         ops.route("/later", lambda each, v=value: each.reply(503, b"", [("Retry-After", v)]))

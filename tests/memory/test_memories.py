@@ -218,9 +218,11 @@ def test_a_changed_text_is_to_be_embedded_and_linked_again(memory: Store) -> Non
     def embed(writing: memories.Writing) -> None:
         values = {"id": kept, "now": writing.now, "data": b"\0\0\0\0"}
         writing.connection.execute(
-            sa.text("INSERT INTO memory_embeddings VALUES (:id, :data, 'm', 1, :now)"), values
+            sa.text("INSERT INTO memory_embeddings VALUES (NULL, :id, :data, 'm', 1, :now)"), values
         )
-        writing.connection.execute(sa.text("INSERT INTO link_scans VALUES (:id, :now)"), values)
+        writing.connection.execute(
+            sa.text("INSERT INTO link_scans VALUES (:id, 'm', :now)"), values
+        )
 
     for fields, left in (
         (Fields(importance=0.1), 1),

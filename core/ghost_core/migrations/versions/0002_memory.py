@@ -129,15 +129,25 @@ def _memories() -> None:
 
 
 def _vectors() -> None:
+    """Vectors of several spaces may lie side by side; `seq` tells what came since a look, and what went."""
     op.create_table(
         "memory_embeddings",
-        _memory("memory_id"),
+        sa.Column("seq", _SEQ, primary_key=True, autoincrement=True),
+        _memory("memory_id", primary=False),
         sa.Column("embedding", sa.LargeBinary(), nullable=False),
         _text("model"),
         sa.Column("dimensions", sa.Integer(), nullable=False),
         _text("created_at"),
+        sa.UniqueConstraint("memory_id", "model", name="uq_embedding"),
+        sqlite_autoincrement=True,
     )
-    op.create_table("link_scans", _memory("memory_id"), _text("scanned_at"))
+    op.create_index("idx_embedding_model", "memory_embeddings", ["model", "seq"])
+    op.create_table(
+        "link_scans",
+        _memory("memory_id"),
+        sa.Column("model", sa.Text(), primary_key=True),
+        _text("scanned_at"),
+    )
 
 
 def _links() -> None:
