@@ -21,7 +21,7 @@ from ghost_memory.server import rows
 from ghost_memory.server.answer import Page, paged
 from ghost_memory.values import GLOBAL, Memory, Project
 
-__all__ = ["Parts", "plug"]
+__all__ = ["Meaning", "Parts", "plug"]
 
 
 class Parts(Protocol):
@@ -35,12 +35,12 @@ class Parts(Protocol):
         """Assemble what is shown of a project: its memories by passive rank, and what all share."""
         ...
 
-    def embedding(self, connection: Connection) -> Mapping[str, object]:
+    def embedding(self) -> Mapping[str, object]:
         """Return what the embedder has done: model, embedded, pending; empty without one."""
         ...
 
-    def saved(self, project: str) -> None:
-        """Hear that texts of a project changed; returns at once."""
+    def saved(self) -> None:
+        """Hear that texts came or changed; returns at once."""
         ...
 
     def close(self) -> None:
@@ -48,9 +48,30 @@ class Parts(Protocol):
         ...
 
 
-def plug(settings: MemorySettings) -> Parts:
-    """Return the parts of this installation."""
-    return _Plugged(settings.search, None)
+class Meaning(Protocol):
+    """The embedder at work: the vector leg of search, and the thread that feeds it."""
+
+    @property
+    def vectors(self) -> Vectors | None:
+        """The vector leg for search, None without an embedder."""
+        ...
+
+    def saved(self) -> None:
+        """Hear that texts came or changed; returns at once."""
+        ...
+
+    def health(self) -> Mapping[str, object]:
+        """Return model, how many are embedded and wait, trouble; empty without an embedder."""
+        ...
+
+    def close(self) -> None:
+        """End the thread."""
+        ...
+
+
+def plug(settings: MemorySettings, meaning: Meaning | None = None) -> Parts:
+    """Return the parts of this installation; without a sense of meaning search works on keywords."""
+    return _Plugged(settings.search, meaning)
 
 
 GLOBAL_ROWS: Final = 15
@@ -58,13 +79,14 @@ GLOBAL_ROWS: Final = 15
 
 @dataclass(frozen=True, slots=True)
 class _Plugged:
-    """Search and the assembler, over words alone."""
+    """Search, the assembler and the embedder."""
 
     settings: SearchSettings
-    vectors: Vectors | None
+    meaning: Meaning | None
 
     def search(self, connection: Connection, query: Query, *, now: str) -> Found:
-        return search(connection, query, vectors=self.vectors, settings=self.settings, now=now)
+        vectors = self.meaning.vectors if self.meaning else None
+        return search(connection, query, vectors=vectors, settings=self.settings, now=now)
 
     def context(self, connection: Connection, project: Project, *, limit: int, now: str) -> Block:
         reader = passive.over(connection)
@@ -72,14 +94,16 @@ class _Plugged:
             return _shared(reader.shared(limit=GLOBAL_ROWS, now=now))
         return block(reader, project, now=now, shape=Shape(memories=limit))
 
-    def embedding(self, _connection: Connection) -> Mapping[str, object]:
-        return {}
+    def embedding(self) -> Mapping[str, object]:
+        return self.meaning.health() if self.meaning else {}
 
-    def saved(self, project: str) -> None:
-        """Nobody embeds."""
+    def saved(self) -> None:
+        if self.meaning:
+            self.meaning.saved()
 
     def close(self) -> None:
-        """Nothing runs."""
+        if self.meaning:
+            self.meaning.close()
 
 
 def _shared(found: Counted[Memory]) -> Block:

@@ -43,7 +43,7 @@ def record(
         )
 
     place, made = desk.change(perform)
-    desk.parts.saved(place)
+    desk.parts.saved()
     text = (
         f"Decision recorded (decision_id: {made.decision_id}, memory_id: {made.memory_id})."
         " supersedes of ghost_decision_record wants the decision_id;"

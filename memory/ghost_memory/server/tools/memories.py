@@ -66,7 +66,7 @@ def save(
         return place.id, memories.save(writing, place.id, note)
 
     place, result = desk.change(work)
-    desk.parts.saved(place)
+    desk.parts.saved()
     return saved(result, place, "Memory saved")
 
 
@@ -134,7 +134,7 @@ def update(
         lambda writing: memories.update(writing, project_id, memory_id, fields)
     )
     if "content" in names:
-        desk.parts.saved(changed.project_id)
+        desk.parts.saved()
     text = f"Memory updated (id: {changed.id}): {', '.join(_plain(names))}."
     data = {"id": changed.id, "changed": _plain(names)}
     return Answer(text, data, (Touched(changed.project_id),))

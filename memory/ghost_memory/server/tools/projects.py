@@ -16,7 +16,7 @@ from ghost_memory.journal import Writing
 from ghost_memory.server.answer import Answer, Entry, Page, Touched, paged, start_of
 from ghost_memory.server.catalogue.resources import KINDS
 from ghost_memory.server.desk import Desk, named_project
-from ghost_memory.server.quoting import clip, quoted
+from ghost_memory.server.quoting import clip, harmless, quoted
 from ghost_memory.values import GLOBAL, Project
 
 __all__ = ["context", "delete", "health", "listing", "resolve"]
@@ -177,7 +177,8 @@ def health(desk: Desk) -> Answer:
     with desk.journal.read() as connection:
         every = projects.every(connection)
         links, scans = (_count(connection, each) for each in ("memory_links", "link_scans"))
-        vectors = desk.parts.embedding(connection)
+
+    vectors = desk.parts.embedding()
     total = sum(each.memories for each in every)
     lines = [f"{len(every)} projects, {total} memories, {links} links, {scans} scanned for links"]
     lines += [f"- {quoted(clip(each.name, 60))}: {each.memories} memories" for each in every[:50]]
@@ -189,9 +190,11 @@ def health(desk: Desk) -> Answer:
 
 
 def _embedder(found: Mapping[str, object]) -> str:
+    """Say how far the vectors are, and what is wrong, so that a silent fallback is seen."""
     if not found:
         return "embeddings: off, search works on keywords"
-    return "embeddings: " + ", ".join(f"{name} {value}" for name, value in found.items())
+    told = [f"{name} {value}" for name, value in found.items() if value not in ("", {}, None)]
+    return f"embeddings: {harmless(', '.join(told))}"
 
 
 def _count(connection: Connection, table: str) -> int:

@@ -45,5 +45,5 @@ def save_global(
         return memories.save(writing, GLOBAL, note)
 
     result = desk.change(work)
-    desk.parts.saved(GLOBAL)
+    desk.parts.saved()
     return saved(result, GLOBAL, "Global memory saved")
