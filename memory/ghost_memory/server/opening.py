@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from ghost_core.clock import Clock
 from ghost_ledger.recorder import Recorder
@@ -13,6 +15,9 @@ from ghost_memory.server.parts import Parts
 from ghost_memory.server.service import Caller
 
 __all__ = ["Store"]
+
+PARTS_SECONDS: Final = 0.5
+"""How long the end waits for them: within two seconds the ledger must be sealed too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +35,8 @@ class Store:
         return Desk(Journal(self.recorder, self.clock, who), self.parts)
 
     def close(self) -> None:
-        """End what works in the background, then close the ledger."""
-        try:
-            self.parts.close()
-        finally:
-            self.closing()
+        """End what works in the background, then close the ledger; who does not end in time is left behind."""
+        ending = threading.Thread(target=self.parts.close, name="ghost-mcp-end", daemon=True)
+        ending.start()
+        ending.join(PARTS_SECONDS)
+        self.closing()

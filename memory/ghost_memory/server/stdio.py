@@ -36,7 +36,7 @@ from ghost_memory.server.streams import Streams
 
 __all__ = ["Hooks", "serve"]
 
-DRAIN_SECONDS: Final = 1.5
+DRAIN_SECONDS: Final = 1.0
 """How long answers that are under way may take after the client has closed its end."""
 
 _ENDLESS: Final = "subscriptions/listen"
