@@ -35,7 +35,7 @@ class Store:
         return Desk(Journal(self.recorder, self.clock, who), self.parts)
 
     def close(self) -> None:
-        """End what works in the background, then close the ledger; who does not end in time is left behind."""
+        """End what works in the background, then close the ledger; who is not done in time is left behind."""
         ending = threading.Thread(target=self.parts.close, name="ghost-mcp-end", daemon=True)
         ending.start()
         ending.join(PARTS_SECONDS)
