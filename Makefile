@@ -29,9 +29,10 @@ demo: setup
 test: setup clients
 	@$(BIN)/python -m pytest $(ARGS)
 
-# Node 24 for the client tests; where npm cannot bring it they are skipped by name.
+# Node 24 and the MCP Inspector for the client tests; where npm cannot bring them they are skipped by name.
 clients: setup
 	@scripts/fetch_node.sh || true
+	@scripts/fetch_inspector.sh || true
 
 attack: setup
 	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)

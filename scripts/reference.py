@@ -7,18 +7,30 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ghost_cli.commands import COMMANDS
 from ghost_cli.main import main as ghost
 from ghost_core.settings_fields import FIELDS, Field, variable
+from ghost_memory.server.catalogue.prompts import PROMPTS
+from ghost_memory.server.catalogue.resources import FIXED, TEMPLATES
+from ghost_memory.server.catalogue.tools import TOOLS
+from ghost_memory.server.parameters import Kind, Parameter
 
 PLACE = Path(__file__).parent.parent / "docs" / "reference"
 GENERATED = "Written by `python scripts/reference.py`; changes by hand are lost."
 MARK = "Every command takes:"
+KINDS: Mapping[Kind, str] = {
+    "text": "text",
+    "integer": "whole number",
+    "number": "number",
+    "flag": "true or false",
+    "texts": "list of texts",
+}
 TIGHTER = {None: "after `ghost trust` only", "lower": "yes, downwards", "free": "yes"}
 
 
@@ -35,6 +47,7 @@ def pages() -> Iterator[tuple[str, str]]:
     """Yield name and text of each generated page."""
     yield "commands.md", commands_page()
     yield "settings.md", settings_page()
+    yield "mcp.md", mcp_page()
 
 
 def commands_page() -> str:
@@ -43,6 +56,47 @@ def commands_page() -> str:
     for words in names():
         parts += [f"## ghost {' '.join(words)}\n", f"```text\n{own(help_of(*words))}\n```\n"]
     return "\n".join(parts)
+
+
+def mcp_page() -> str:
+    """Return the page of the memory server: its tools, resources and prompts."""
+    parts = ["# Tools of memory\n", f"{GENERATED}\n"]
+    parts.append(
+        "What `ghost mcp` offers; how to register it: [memory for your agent](../how-to/memory-server.md).\n"
+    )
+    for tool in TOOLS.values():
+        promises = (
+            ("reads", tool.reads),
+            ("destroys", tool.destroys),
+            ("may be repeated", tool.repeats),
+        )
+        said = ", ".join(name for name, holds in promises if holds) or "writes"
+        parts += [
+            f"## {tool.name}\n",
+            f"{tool.about}\n",
+            f"*{said}*\n",
+            parameters(tool.parameters),
+        ]
+    parts += ["## Resources\n", "| address | content |\n|---|---|"]
+    parts += [f"| `{each.uri}` | {each.about} |" for each in (*TEMPLATES, *FIXED)]
+    parts.append("\n## Prompts\n")
+    for prompt in PROMPTS.values():
+        parts += [f"### {prompt.name}\n", f"{prompt.about}\n", parameters(prompt.parameters)]
+    return "\n".join(parts).rstrip() + "\n"
+
+
+def parameters(declared: Sequence[Parameter]) -> str:
+    """Return the table of what a tool or prompt takes."""
+    if not declared:
+        return "Takes nothing.\n"
+    rows = ["| argument | type | without it | |\n|---|---|---|---|"]
+    for each in declared:
+        found = each.default
+        empty = found in (None, "", ())
+        without = "required" if each.required else "" if empty else f"`{json.dumps(found)}`"
+        choices = f" One of {', '.join(each.choices)}." if each.choices else ""
+        rows.append(f"| `{each.name}` | {KINDS[each.kind]} | {without} | {each.about}{choices} |")
+    return "\n".join(rows) + "\n"
 
 
 def names() -> Iterator[tuple[str, ...]]:

@@ -26,6 +26,10 @@ NO_TWIN = {
     "addons/ghost_addons/connection.py": "fields without behaviour",
     "addons/ghost_addons/services.py": "fields without behaviour",
     **{
+        f"memory/ghost_memory/server/catalogue/{name}.py": "a table, told whole in catalogue/test_tools.py"
+        for name in ("memories", "shared", "tasks", "decisions", "projects")
+    },
+    **{
         f"cli/ghost_cli/demo/{name}.py": "a chapter of one story, told whole in test_command.py"
         for name in ("stage", "opening", "working", "seen", "closing")
     },
@@ -159,7 +163,8 @@ def test_every_dependency_is_locked() -> None:
 def test_dependencies_have_floors_only() -> None:
     wanted = [*PROJECT["project"]["dependencies"], *PROJECT["dependency-groups"]["dev"]]
     specifiers = [each.partition(";")[0] for each in wanted]
-    assert [each for each in specifiers if re.search(r"[<~]|==", each)] == []
+    above = [each for each in specifiers if re.search(r"[<~]|==", each)]
+    assert above == ["mcp>=2.3,<3"]  # the protocol changes with the next one
 
 
 def run_setup(tmp_path: Path, *, programs: str) -> subprocess.CompletedProcess[str]:

@@ -78,6 +78,7 @@ COMMANDS = (
     ),
     Command("verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence"),
     Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence"),
+    Command("mcp", "ghost_cli.mcp:mcp", "Serve memory to agents over MCP", "Memory", plain=True),
     Command("memory", "ghost_cli.memory:app", "Save, search and change memories", "Memory"),
     Command("project", "ghost_cli.project:app", "List, bind, merge and delete projects", "Memory"),
     Command(

@@ -28,6 +28,7 @@ SOURCES: Final = (
 )  # fmt: skip
 TASK_STATES: Final = ("pending", "active", "done", "blocked")
 DECISION_STATES: Final = ("active", "superseded", "revisit")
+NEW_DECISION_STATES: Final = ("active", "revisit")
 
 
 class Cut(NamedTuple):

@@ -15,6 +15,7 @@ from ghost_memory.limits import (
     ALTERNATIVES,
     CONTENT_BYTES,
     DECISION_STATES,
+    NEW_DECISION_STATES,
     TASK_STATES,
     TITLE_BYTES,
     Fit,
@@ -143,11 +144,13 @@ def record_decision(  # the parts of one decision
     alternatives: Sequence[str] = (),
     tags: Sequence[str] = (),
     supersedes: str = "",
+    status: str = "active",
 ) -> Recorded:
-    """Keep a decision and the memory that speaks of it, both or neither.
+    """Keep a decision and the memory that speaks of it, both or neither; `revisit` holds for now.
 
     What a `supersedes` cannot do is a warning, for the decision itself is worth more.
     """
+    require_one_of("status", status, NEW_DECISION_STATES)
     project = projects.require(writing.connection, named)
     parts = (
         _text("title", title, TITLE_BYTES),
@@ -162,8 +165,8 @@ def record_decision(  # the parts of one decision
     writing.connection.execute(
         sa.text(
             "INSERT INTO decisions (id, project_id, title, decision, alternatives, rationale, tags,"
-            " memory_id, created_at, updated_at) VALUES (:id, :project, :title, :decision, :alternatives,"
-            " :rationale, :tags, :memory, :now, :now)"
+            " status, memory_id, created_at, updated_at) VALUES (:id, :project, :title, :decision,"
+            " :alternatives, :rationale, :tags, :status, :memory, :now, :now)"
         ),
         {
             "id": made,
@@ -175,6 +178,7 @@ def record_decision(  # the parts of one decision
             ),
             "rationale": reasons,
             "tags": stored(kept_tags(tags)),
+            "status": status,
             "memory": saved.id,
             "now": writing.now,
         },

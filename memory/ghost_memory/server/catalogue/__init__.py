@@ -1,0 +1,1 @@
+"""What the server offers, as plain tables: listing it loads nothing of the store."""

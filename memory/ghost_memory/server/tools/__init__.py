@@ -1,0 +1,1 @@
+"""The tools, one module for each thing they are about; `catalogue` lists all."""

@@ -1,0 +1,71 @@
+"""Tools for decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ghost_memory import work
+from ghost_memory.journal import Writing
+from ghost_memory.server import rows
+from ghost_memory.server.answer import Answer, Page, Touched, paged, start_of
+from ghost_memory.server.desk import Desk, named_project
+from ghost_memory.values import Recorded
+
+__all__ = ["listing", "record"]
+
+
+def record(
+    desk: Desk,
+    *,
+    project_id: str,
+    title: str,
+    decision: str,
+    rationale: str,
+    alternatives: Sequence[str],
+    tags: Sequence[str],
+    supersedes: str,
+    status: str,
+) -> Answer:
+    """Keep a decision and the memory that speaks of it."""
+
+    def perform(writing: Writing) -> tuple[str, Recorded]:
+        place = named_project(writing.connection, project_id)
+        return place.id, work.record_decision(
+            writing,
+            place.id,
+            title=title,
+            decision=decision,
+            rationale=rationale,
+            alternatives=alternatives,
+            tags=tags,
+            supersedes=supersedes,
+            status=status,
+        )
+
+    place, made = desk.change(perform)
+    desk.parts.saved()
+    text = (
+        f"Decision recorded (decision_id: {made.decision_id}, memory_id: {made.memory_id})."
+        " supersedes of ghost_decision_record wants the decision_id;"
+        " ghost_memory_update, _pin, _promote and _delete want the memory_id."
+    )
+    if made.warning:
+        text += f" WARNING: the older decision was not marked: {made.warning}"
+    if made.removed:
+        text += f" ({made.removed} secret{'s' * (made.removed > 1)} removed before saving)"
+    data = {
+        "decision_id": made.decision_id,
+        "memory_id": made.memory_id,
+        **({"warning": made.warning} if made.warning else {}),
+    }
+    return Answer(text, data, (Touched(place, ("context", "decisions")),))
+
+
+def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str) -> Answer:
+    """List the newest decisions of a project, of these the superseded ones last."""
+    start = start_of(cursor)
+    with desk.journal.read() as connection:
+        place = named_project(connection, project_id)
+        page, total = work.decisions(connection, place.id, status=status, limit=limit, offset=start)
+    entries = [rows.of_decision(each) for each in page]
+    return paged(Page(entries, start, total, "decisions"), none="No decisions found.")

@@ -1,0 +1,66 @@
+"""Tools for tasks."""
+
+from __future__ import annotations
+
+from ghost_memory import work
+from ghost_memory.server import rows
+from ghost_memory.server.answer import Answer, Page, Touched, paged, start_of
+from ghost_memory.server.desk import Desk, named_project
+from ghost_memory.values import Task
+
+__all__ = ["complete", "create", "listing", "update"]
+
+
+def create(desk: Desk, *, project_id: str, title: str, description: str, priority: int) -> Answer:
+    """Add a task to a project that exists."""
+    made = desk.change(
+        lambda writing: work.create_task(
+            writing, project_id, title, description=description, priority=priority
+        )
+    )
+    return _changed(made, f"Task created (id: {made.id})")
+
+
+def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str) -> Answer:
+    """List the tasks of a project, the urgent first."""
+    start = start_of(cursor)
+    with desk.journal.read() as connection:
+        place = named_project(connection, project_id)
+        page, total = work.tasks(
+            connection, place.id, statuses=(status,) if status else (), limit=limit, offset=start
+        )
+    entries = [rows.of_task(each) for each in page]
+    return paged(Page(entries, start, total, "tasks"), none="No tasks found.")
+
+
+def update(
+    desk: Desk,
+    *,
+    task_id: str,
+    status: str | None,
+    priority: int | None,
+    description: str | None,
+) -> Answer:
+    """Change what is given of a task."""
+    changed = desk.change(
+        lambda writing: work.update_task(
+            writing, task_id, status=status or None, priority=priority, description=description
+        )
+    )
+    return _changed(changed, "Task updated.")
+
+
+def complete(desk: Desk, *, task_id: str, notes: str) -> Answer:
+    """Mark a task as done."""
+    done = desk.change(lambda writing: work.complete_task(writing, task_id, notes=notes))
+    return _changed(done, "Task completed.")
+
+
+def _changed(task: Task, text: str) -> Answer:
+    data = {
+        "id": task.id,
+        "status": task.status,
+        "priority": task.priority,
+        **({"completed_at": task.completed_at} if task.completed_at else {}),
+    }
+    return Answer(text, data, (Touched(task.project_id, ("tasks",)),))
