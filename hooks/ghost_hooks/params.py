@@ -27,8 +27,10 @@ _FORM = "application/x-www-form-urlencoded"
 class UnreadableError(DeniedError):
     """Parameters that a rule has to judge cannot be read in one way only; `status` goes to the agent."""
 
-    def __init__(self, message: str, *, code: str, status: int = 400) -> None:
-        super().__init__(message, code=code)
+    def __init__(
+        self, message: str, *, code: str, status: int = 400, hint: str | None = None
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
         self.status = status
 
 
@@ -145,9 +147,14 @@ def _decoded(text: str) -> str:
         raise UnreadableError("params: are no UTF-8", code="params.malformed") from error
 
 
-def _put(tree: dict[str, object], name: str, value: str) -> None:
+def name_steps(name: str) -> tuple[str, ...]:
+    """Return the steps of a field's name, as `a`, `b` and an empty one of `a[b][]`."""
     found = _KEY.match(name)
-    steps = [found[1], *_STEP.findall(found[2])] if found else [name]
+    return (found[1], *_STEP.findall(found[2])) if found else (name,)
+
+
+def _put(tree: dict[str, object], name: str, value: str) -> None:
+    steps = name_steps(name)
     if len(steps) > DEPTH_LIMIT:
         raise _ambiguous(f"fields deeper than {DEPTH_LIMIT}")
     many = steps[-1] == "" and len(steps) > 1

@@ -83,6 +83,11 @@ class Condition:
                 return cls(text, tuple(clauses))
             at = _expect(_AND, text, at, "and").end()
 
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The fields that it reads."""
+        return tuple(clause.path for clause in self.clauses)
+
     def holds(self, values: Json) -> bool:
         """Tell whether all clauses hold; raises UndecidableError if one cannot be decided.
 
