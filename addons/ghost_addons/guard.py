@@ -21,6 +21,7 @@ from mitmproxy.proxy import server_hooks
 from ghost_addons import (
     admission,
     delivery,
+    guesses,
     holding,
     judging,
     leak,
@@ -194,6 +195,7 @@ class Guard:
         action.error = getattr(error, "code", "guard.failed")
         if isinstance(error, leak.LeakedError):
             leak.told(action, error.name)
+            guesses.count(self.services, action.session, action_id=action.id)
         self.cut(flow.client_conn.id)
 
     def _over(self, flow: http.HTTPFlow, action: Action) -> None:
@@ -273,6 +275,8 @@ class Guard:
         entered = Entered()
         refusal = leak.clean_refusal(refusal, self.services.secrets.scrubber)
         try:
+            attempt = attempt or self._attempt(flow)
+            refusal = await self._answered(flow, refusal, attempt)
             if isinstance(action, Action) and (action.admitted or action.intent is not None):
                 self._over(flow, action)
                 await delivery.settle_refused(self.services, action, refusal)
@@ -280,7 +284,6 @@ class Guard:
             elif refusal.code != "session.missing":
                 if isinstance(action, Action):
                     action.session.calls.pop(action.id, None)
-                attempt = attempt or self._attempt(flow)
                 entered = await self._enter(attempt, refusal)
         except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass
             code = error.code if isinstance(error, GhostError) else "guard.unrecorded"
@@ -291,6 +294,15 @@ class Guard:
         websocket.drop(flow)
         delivery.answer(
             flow, refusal, sid=entered.sid, action_id=entered.action_id, close=self.close_client
+        )
+
+    async def _answered(self, flow: http.HTTPFlow, refusal: Refusal, attempt: Attempt) -> Refusal:
+        session = self.services.sessions.get(attempt.sid)
+        if session is None or refusal.code != leak.LEAKED:
+            return refusal
+        client = flow.client_conn.id
+        return await guesses.answered(
+            self.services, session, refusal, action_id=attempt.id, client=client
         )
 
     async def _enter(self, attempt: Attempt, refusal: Refusal) -> Entered:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mitmproxy import http
 
-from ghost_addons import leak
+from ghost_addons import guesses, leak
 from ghost_addons.action import Action
 from ghost_addons.services import Services
 
@@ -38,6 +38,7 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
         if name is not None:
             leak.told(action, name)
             action.error = leak.LEAKED
+            guesses.count(services, action.session, action_id=action.id)
             return False
         action.frames_out += 1
         action.sent += len(message.content)
