@@ -172,4 +172,6 @@ def check(name: str, settings: WebhookSettings, poster: Poster) -> None:
     try:
         poster.require_reachable(settings.url)
     except GhostError as error:
-        raise ConfigError(f"webhooks.{name}.url: {error.message}", code="config.webhook") from error
+        raise ConfigError(
+            f"webhooks.{name}.url: {error.message}", code="config.webhook", hint=error.hint
+        ) from error

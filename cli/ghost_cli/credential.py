@@ -103,6 +103,8 @@ def test(name: Name) -> None:
 
     Example: ghost credential test stripe
     """
+    from ghost_addons.events import check
+
     settings = configuration.load()
     if name not in settings.credentials:
         raise NotFoundError(
@@ -110,6 +112,7 @@ def test(name: Name) -> None:
             code="credential.unknown",
             hint="ghost credential list",
         )
+    check(settings)  # with a webhook that may not be reached, the proxy would not start
     credential = Credential.from_settings(name, settings.credentials[name])
     reference = credential.reference
     engine = db.engine(settings.database.url)

@@ -11,6 +11,7 @@ from typing import Literal, NoReturn
 from urllib.parse import quote_plus, unquote_to_bytes
 
 from ghost_core.errors import DeniedError, UsageError
+from ghost_core.media import utf8_type
 from ghost_hooks.request import Reply, Request, header
 
 type Json = str | int | Decimal | bool | Sequence[Json] | Mapping[str, Json] | None
@@ -97,11 +98,13 @@ def _media(headers: tuple[tuple[bytes, bytes], ...]) -> str:
             code="params.encoding",
             status=415,
         )
-    media, _, rest = header(headers, b"content-type").lower().partition(";")
-    charset = rest.replace(" ", "").replace('"', "")
-    if "charset=" in charset and "charset=utf-8" not in charset:
-        raise UnreadableError("body: expected UTF-8", code="params.encoding", status=415)
-    return media.strip()
+    text = header(headers, b"content-type")
+    try:
+        return utf8_type(text) if text else ""
+    except ValueError as error:
+        raise UnreadableError(
+            f"content type: {error}", code="params.encoding", status=415
+        ) from error
 
 
 def _text(data: bytes) -> str:

@@ -89,6 +89,8 @@ def test_each_event_is_a_signed_cloud_event_without_payload_or_secret(
         assert executed["source"] == f"{live.proxy.services.recorder.origin}/s/{session.sid}"
         data = executed["data"]
         assert (data["status"], data["http_status"]) == ("executed", 200)
+        assert (data["tool"], data["action"]) == ("demo_api", "POST")
+        assert (data["method"], data["host"]) == ("POST", up.authority.partition(":")[0])
         assert data["response"] == entered.fields["response"]
         assert events["action.denied"]["data"]["code"] == 403
         assert events["session.sealed"]["data"]["root"]

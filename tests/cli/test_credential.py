@@ -70,6 +70,17 @@ def test_a_secret_that_nothing_uses_gets_a_hint(ghost: Ghost) -> None:
     assert 'secret = "vault:stripe"' in ghost("add", "stripe", stdin=SECRET).stderr
 
 
+def test_a_webhook_at_a_metadata_address_is_refused_as_the_proxy_would(ghost: Ghost) -> None:
+    hook = '[webhooks.ops]\non = ["session.sealed"]\nsecret = "env:OPS"\nurl = "https://{}/"\n'
+    ghost("add", "stripe", stdin=SECRET)
+    for place in ("169.254.169.254", "2852039166", "[::ffff:a9fe:a9fe]", "10.0.0.1", "127.0.0.1"):
+        ghost.configure(STRIPE + hook.format(place))
+        assert "webhooks.ops.url" in ghost("test", "stripe", fails=3).stderr
+    allowed = '[proxy]\nallow_private = ["10.0.0.1"]\n'
+    ghost.configure(STRIPE + hook.format("10.0.0.1") + allowed)
+    ghost("test", "stripe")
+
+
 def test_a_weak_secret_is_warned_of_without_value_or_length(ghost: Ghost) -> None:
     ghost.configure(STRIPE)
     for words in (("add", "stripe"), ("test", "stripe")):

@@ -74,6 +74,14 @@ def test_actions_come_in_log_order_with_refusals(ledger: Ledger, owned: Owned):
     assert [row.status for row in ledger.actions(owned.sid)] == ["executed", "denied", "pending"]
 
 
+def test_an_action_is_found_by_its_id(ledger: Ledger, owned: Owned):
+    (receipt,) = owned.recorder.append(intent(owned.sid))
+    (row,) = ledger.actions(owned.sid)
+    assert ledger.action(row.action_id) == row
+    assert row.intent_idx == receipt.idx
+    assert ledger.action("act_" + "0" * 32) is None
+
+
 def test_failures_are_counted_by_their_error_over_sessions(ledger: Ledger, owned: Owned):
     assert ledger.failures([owned.sid], "scope.none") == 0
     owned.act()

@@ -260,3 +260,26 @@ def test_where_nothing_reads_a_field_its_spelling_is_free(live: LiveProxy, up: U
     body = b'{"amount":1,"Amount":2}'
     assert sent(live, session, up, "/status/200?amount=3", body).status == 200
     assert sent(live, session, up, "/status/202?a=3", b'{"amount":1,"a":4,"A":5}').status == 202
+
+
+@scenario(
+    "content-type-twice", 1, "a content type that says two things, where a gate reads the body"
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "application/json; charset=utf-8; charset=utf-16",
+        "application/json; charset=utf-16; Charset=utf-8",
+        "application/json; boundary=a; boundary=b",
+        "application/json, text/plain",
+    ],
+)
+def test_a_body_whose_type_says_two_things_is_refused(
+    live: LiveProxy, up: Upstream, kind: str
+) -> None:
+    session = live.spawn("demo_api")
+    headers = {"Host": up.authority, "Content-Type": kind}
+    with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+        refused = tunnel.request("POST", "/status/202", headers, b'{"amount":1}')
+    assert (refused.status, error(refused)["code"]) == (415, "params.encoding")
+    assert up.requests == ()
