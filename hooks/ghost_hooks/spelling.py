@@ -17,6 +17,7 @@ from ghost_hooks.request import Request
 
 type Steps = tuple[str, ...]
 
+_JSON_START = re.compile(rb"\s*[{\[]")
 _SEPARATOR = re.compile(r"[&;]")
 _LEVEL = re.compile(r"[.\[\]]+")
 _WIDE_ESCAPE = re.compile(r"%u([0-9A-Fa-f]{4})")  # IIS decodes it
@@ -32,9 +33,15 @@ def read_params(request: Request, kind: Kind | None, reads: Iterable[Steps]) -> 
     another spelling, twice, or in a second place.
     """
     params = of_request(request, kind)
+    reads = dict.fromkeys(reads)
+    if reads and not params.typed and _JSON_START.match(request.body or b""):
+        # Lax servers go by the first character and not by the type.
+        raise UnreadableError(
+            "body: is JSON under the type of a form", code="params.media", status=415
+        )
     body = request.body if request.body and not params.typed else b""
     query, form = _names(request.target.query), _names((body or b"").decode())
-    for steps in dict.fromkeys(reads):
+    for steps in reads:
         if params.typed and _stray_in_json(params.values, steps):
             raise _refused(steps, "is there in a spelling that a server may read as the same")
         _require_one_place(steps, query, form, typed=params.typed)

@@ -61,7 +61,7 @@ def _code(request: Request, kind: Kind | None, *reads: Steps) -> str:
     try:
         read_params(request, kind, reads)
     except UnreadableError as error:
-        assert error.status == 400
+        assert error.status == (415 if error.code == "params.media" else 400)
         assert error.code != "params.spelling" or "spelled exactly so" in (error.hint or "")
         return error.code
     return ""
@@ -148,7 +148,7 @@ def test_nested_fields_have_one_spelling_in_json(text: str) -> None:
         "order[][amount]=9",
         "order[0][amount]=9",
         "order[amount=9",
-        "[order][amount]=9",
+        "%5Border%5D[amount]=9",
     ],
 )
 def test_nested_fields_have_one_spelling_in_a_form(text: str) -> None:
@@ -191,6 +191,12 @@ def test_the_field_of_a_rule_about_methods_is_not_the_word_method() -> None:
 )
 def test_other_fields_are_left_alone(headers: Headers, body: str, query: str, reads: Steps) -> None:
     assert not _refused(_request(headers, body, query), None, reads)
+
+
+def test_json_under_the_type_of_a_form_is_refused_where_something_reads() -> None:
+    for body in ('{"amount":9}', ' \n[{"amount":9}]', "[amount]=9"):
+        assert _code(_request(FORM, body), None, AMOUNT) == "params.media"
+        assert _code(_request(FORM, body), None) == ""
 
 
 def test_nothing_is_refused_where_nothing_reads() -> None:
