@@ -19,6 +19,8 @@ from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
 
 SWITCHING_PROTOCOLS = 101
+STATUSES = range(100, 600)
+"""RFC 9110 §15; the record has no place for others."""
 CUT = frozenset({1006, 1009})
 """Close codes of a websocket that broke off: no close frame, a message too big (RFC 6455 §7.4.1)."""
 
@@ -32,10 +34,12 @@ def open_reply(
 ) -> None:
     """Clean the reply's headers and decide whether its body is held or relayed as it comes.
 
-    Raises FailedError `body.coding` or `reply.upgrade` for a reply that may not pass.
+    Raises FailedError `body.coding`, `reply.status` or `reply.upgrade` for a reply that may not pass.
     """
     response = flow.response
     assert response is not None
+    if response.status_code not in STATUSES:
+        raise FailedError("the upstream answered with no status of HTTP", code="reply.status")
     settings = action.governance.settings
     action.http_status = response.status_code
     action.peer = _peer_of(flow)

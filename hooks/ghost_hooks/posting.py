@@ -26,6 +26,7 @@ from ghost_hooks.target import Target
 
 REPLY_LIMIT = 64 * 1024
 _LOOK_SECONDS = 0.05
+_STATUSES = range(100, 600)  # RFC 9110 §15; nobody could enter another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +171,8 @@ def _exchange(line: _Line, target: Target, body: bytes, headers: Mapping[str, st
     connection.request("POST", target.path_and_query, body=body, headers=named)
     answer = connection.getresponse()
     try:
+        if answer.status not in _STATUSES:
+            raise http.client.BadStatusLine("")
         data = answer.read(REPLY_LIMIT + 1)
         after = answer.getheader("Retry-After", "")
     finally:

@@ -140,6 +140,14 @@ def test_a_receiver_that_will_not_take_it_is_entered_as_failed(
     assert found["error"] == "webhook.status"
 
 
+def test_a_status_that_no_entry_holds_keeps_no_failure_out_of_the_record(place: Place) -> None:
+    place.ops.route("/hook", answering(*[999] * deliverer.ATTEMPTS))
+    with telling(place.folder, place.certs, place.up, place.ops, "action.executed") as live:
+        call(live, live.spawn("demo_api"), place.up)
+        found = outcome(live, "webhook.failed").fields
+    assert (found["error"], found["attempts"]) == ("webhook.unreachable", deliverer.ATTEMPTS)
+
+
 def test_a_redirect_is_not_followed(
     tmp_path: Path, certs: Certs, up: Upstream, ops: Upstream
 ) -> None:

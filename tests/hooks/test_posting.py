@@ -132,6 +132,11 @@ def test_a_certificate_that_nobody_vouches_for_ends_it(ops: Upstream, certs: Cer
     assert ops.requests == ()
 
 
+def test_a_status_that_is_none_is_no_answer(ops: Upstream, certs: Certs) -> None:
+    ops.route("/odd", lambda each: each.reply(999, b""))
+    assert code_of(poster(ops, certs), f"{ops.url}/odd") == "webhook.unreachable"
+
+
 def test_nobody_there_and_nobody_who_stays_are_the_same(ops: Upstream, certs: Certs) -> None:
     port = free_port()
     nobody = Poster((f"localhost:{port}",), certs.ca, 5.0)
