@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final, Self
 from urllib.parse import unquote
 
+from ghost_core import wildcard
 from ghost_core.errors import ConfigError
 
 HTTPS_PORT: Final = 443
@@ -92,11 +93,10 @@ def readings(path: str) -> tuple[str, ...]:
 def _paths(path: str, text: str, *, credential: str) -> re.Pattern[str]:
     if path == _REST:
         return _EVERYWHERE
-    body, rest = (path[:-3], r"(?:/.*)?\Z") if path.endswith(_REST) else (path, r"\Z")
+    body = path.removesuffix(_REST)
     if "**" in body or _PATH.match(body) is None:
         raise _host_error(credential, text)
-    literals = map(re.escape, body.split("*"))
-    return re.compile("[^/]+".join(literals) + rest, re.DOTALL)
+    return wildcard.compiled(body.split("*"), rest=body != path)
 
 
 def _is_address(host: str) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from support.board import scenario
@@ -97,6 +99,19 @@ def test_a_deny_rule_holds_for_every_spelling(path: str, staged) -> None:
         answer = scene.ask("POST", path, body=b"{}")
         assert answer.status in (400, 403)
         scene.untouched()
+
+
+@scenario(
+    "path-slow", 2, "a path that a pattern with two wildcards in a segment could try for ever"
+)
+@pytest.mark.parametrize("deny", ["/v1/*-*-*/end", "/v1/{name}-{verb}-{x}"])
+def test_a_path_holds_up_nobody_by_the_pattern_that_judges_it(deny: str, staged) -> None:
+    with staged() as scene:
+        rule = f'[[rules]]\ndeny = {{ host = "*", method = "*", path = "{deny}" }}'
+        scene.proxy.home.append(rule)
+        began = time.monotonic()
+        assert scene.ask("POST", "/v1/" + "-" * 30_000 + "/x", body=b"{}").status == 404
+        assert time.monotonic() - began < 2
 
 
 @scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")
