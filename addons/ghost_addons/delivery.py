@@ -48,6 +48,7 @@ def open_reply(
         if not action.websocket or not websocket.agreed(flow.request, response):
             raise FailedError("the upstream switched protocols unasked", code="reply.upgrade")
         scrub.clean_headers(action, response, services.secrets.scrubber)
+        websocket.begin(action)
         return
     scrub.clean_headers(action, response, services.secrets.scrubber)
     scrub.open_body(
@@ -114,12 +115,9 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         return
     if not action.streamed_reply:
         await _clean_held(action, response)
-    post = await _gates(action, response)
+    post = await _judged(services, action, response)
     denial = next((verdict for verdict in post if not verdict.allow), None)
-    if denial is not None:
-        action.flags.append("flagged" if action.streamed_reply else "withheld")
     withheld = denial is not None and not action.streamed_reply
-    await quarantine.consider(services, action, post)
     await settle(
         services,
         action,
@@ -136,6 +134,25 @@ async def _clean_held(action: Action, response: http.Response) -> None:
     """Clean a held body; a large one beside the loop, since a few kilobytes can expand to many megabytes."""
     work = functools.partial(scrub.buffered, action, response, excerpt=_excerpt(action))
     await beside(response.raw_content, work)
+
+
+async def _judged(
+    services: Services, action: Action, response: http.Response
+) -> tuple[Verdict, ...]:
+    """Take a reply through its gates, and do to call and session what they say."""
+    post = await _gates(action, response)
+    if any(not verdict.allow for verdict in post):
+        action.flags.append("flagged" if action.streamed_reply else "withheld")
+    await quarantine.consider(services, action, post)
+    return post
+
+
+async def _gone(services: Services, action: Action, flow: http.HTTPFlow) -> tuple[Verdict, ...]:
+    """Judge what went by, however it ended: an agent that leaves early has read it all the same."""
+    response = flow.response
+    if response is None or not action.streamed_reply or action.settled or action.session.ending:
+        return ()
+    return await _judged(services, action, response)
 
 
 async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:
@@ -198,11 +215,13 @@ async def settle(
 async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:
     """Enter a call that ended in an error: nothing came, or the stream was cut."""
     began = action.http_status != 0
+    post = await _gone(services, action, flow)
     await settle(
         services,
         action,
         status="executed" if began else "failed",
         ended="aborted",
+        post=post,
         error=action.error or _error_code(action, flow, began=began),
     )
 
@@ -223,9 +242,10 @@ def _error_code(action: Action, flow: http.HTTPFlow, *, began: bool) -> str:
 
 async def settle_websocket(services: Services, action: Action, flow: http.HTTPFlow) -> None:
     """Enter a websocket when it has closed; whether it was cut, its close code says."""
+    post = await _gone(services, action, flow)
     cut = flow.websocket is None or flow.websocket.close_code in CUT
     ended = "aborted" if cut or action.error or action.session.ending else "complete"
-    await settle(services, action, status="executed", ended=ended, error=action.error)
+    await settle(services, action, status="executed", ended=ended, post=post, error=action.error)
 
 
 async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:

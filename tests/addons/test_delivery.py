@@ -121,6 +121,19 @@ def test_a_post_hook_that_refuses_withholds_the_reply(
     assert outcome.fields["verdicts"][-1]["verdict"] == "deny"
 
 
+def test_a_post_hook_hears_of_a_stream_that_its_reader_left_early(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    verdict = '{"verdict": "quarantine", "reason": "it says too much"}'
+    proxy.home.hook("demo_api_post.sh", f"#!/bin/sh\ncat >/dev/null\necho '{verdict}'\n")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/sse?n=200&gap_ms=20", {"Host": up.authority}, b"{}")
+        next(tunnel.chunks(tunnel.head()))
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert (outcome.fields["ended"], outcome.fields["flags"]) == ("aborted", ["flagged"])
+    assert "session.quarantined" in proxy.types(session)
+
+
 def test_a_client_that_leaves_gets_an_aborted_outcome(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
