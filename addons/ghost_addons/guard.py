@@ -51,6 +51,7 @@ from ghost_hooks.gates import names_method
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
+METHOD_CHARACTERS = 32
 
 type Handler = Callable[["Guard", http.HTTPFlow], Awaitable[None]]
 
@@ -311,7 +312,9 @@ class Guard:
         if session is None or session.ending:
             attempt = replace(attempt, sid="")  # what concerns no living session, the system enters
         attempt = leak.clean_attempt(attempt, self.services.secrets.scrubber)
-        attempt = replace(attempt, id=attempt.id or ids.action_id())
+        # Cut only now: half a secret would not have been found.
+        method = attempt.method[:METHOD_CHARACTERS]
+        attempt = replace(attempt, method=method, id=attempt.id or ids.action_id())
         receipt = await self.services.refusals.enter(attempt, refusal, ledger)
         if receipt is not None and session is not None:
             self.services.sessions.tell_ticket(attempt.id, refusal, receipt)
@@ -334,7 +337,7 @@ class Guard:
         host = tunnel.host if tunnel else tunnels.shown(flow.request.host)
         return Attempt(
             sid=tunnel.session.sid if tunnel else "",
-            method=flow.request.method[:32],
+            method=flow.request.method,
             host=host,
             port=tunnel.port if tunnel else flow.request.port,
         )
