@@ -105,7 +105,7 @@ def _excerpt(action: Action) -> int:
 
 
 async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) -> None:
-    """Finish a reply and make its outcome durable; raises Refused where a gate withholds it."""
+    """Finish a reply and make its outcome durable; raises Refused where it is withheld."""
     response = flow.response
     assert response is not None
     scrub.clean_trailers(
@@ -115,19 +115,18 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         return
     if not action.streamed_reply:
         await _clean_held(action, response)
-    post = await _judged(services, action, response)
-    denial = next((verdict for verdict in post if not verdict.allow), None)
-    withheld = denial is not None and not action.streamed_reply
+    post, refusal = await _judged(services, action, response)
+    withheld = None if action.streamed_reply else refusal
     await settle(
         services,
         action,
         status="failed" if withheld else "executed",
         ended="complete",
         post=post,
-        error=denial.code if denial else "",
+        error=refusal.code if refusal else "",
     )
-    if withheld and denial is not None:
-        raise Refused(refusal_of(denial))
+    if withheld is not None:
+        raise Refused(withheld)
 
 
 async def _clean_held(action: Action, response: http.Response) -> None:
@@ -138,13 +137,17 @@ async def _clean_held(action: Action, response: http.Response) -> None:
 
 async def _judged(
     services: Services, action: Action, response: http.Response
-) -> tuple[Verdict, ...]:
-    """Take a reply through its gates, and do to call and session what they say."""
+) -> tuple[tuple[Verdict, ...], Refusal | None]:
+    """Take a reply through its gates; the refusal is theirs, or for a held one that of a stopped session."""
     post = await _gates(action, response)
-    if any(not verdict.allow for verdict in post):
+    denial = next((verdict for verdict in post if not verdict.allow), None)
+    refusal = refusal_of(denial) if denial else None
+    if refusal is None and not action.streamed_reply:
+        refusal = quarantine.refusal(action.session)
+    if refusal is not None:
         action.flags.append("flagged" if action.streamed_reply else "withheld")
     await quarantine.consider(services, action, post)
-    return post
+    return post, refusal
 
 
 async def _gone(services: Services, action: Action, flow: http.HTTPFlow) -> tuple[Verdict, ...]:
@@ -152,7 +155,8 @@ async def _gone(services: Services, action: Action, flow: http.HTTPFlow) -> tupl
     response = flow.response
     if response is None or not action.streamed_reply or action.settled or action.session.ending:
         return ()
-    return await _judged(services, action, response)
+    post, _ = await _judged(services, action, response)
+    return post
 
 
 async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:
