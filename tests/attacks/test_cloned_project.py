@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ from support.agent import Tunnel, raw_connect, secure_connect
 from support.certs import Certs
 from support.home import PLACEHOLDER, SECRET, GhostHome, ghost_home
 from support.live import until
-from support.processes import Running, ghost, possess, succeed
+from support.processes import Running, ghost, possess, start, succeed
 from support.upstream import Upstream
 
 PROJECT = """\
@@ -89,6 +90,17 @@ def test_the_key_goes_where_the_home_says_and_nothing_of_the_clone_runs(clone: C
         headers = {"Host": clone.up.authority, "Authorization": f"Bearer {PLACEHOLDER}"}
         assert tunnel.request("POST", "/echo", headers, b"{}").status == 200
     assert clone.up.requests[0].header("authorization") == f"Bearer {SECRET}".encode()
+    assert not (clone.folder / "ran").exists()
+
+
+def test_a_command_of_the_home_reads_no_file_of_the_clone(clone: Clone) -> None:
+    secret = f"cmd:{sys.executable} -m print_key"
+    clone.home.append(f'[credentials.own]\nsecret = "{secret}"\nhosts = ["own.example"]')
+    clone.home.append('[tools.own]\ncredential = "own"\nbase_url = "https://own.example"')
+    (clone.home.root / "print_key.py").write_text("print('a-key-of-the-user')")
+    (clone.folder / "print_key.py").write_text(f"open('{clone.folder}/ran', 'w')")
+    asked = start(clone.home, "credential", "test", "own", folder=clone.folder)
+    assert asked.process.wait(20) == 0
     assert not (clone.folder / "ran").exists()
 
 
