@@ -154,9 +154,13 @@ def _list(value: object) -> list[object]:
 
 
 def _anchored(values: Tree, folder: Path) -> Tree:
-    """Make relative file names of tools and settings relative to the file that says them."""
+    """Make relative file names relative to the file that says them, not to a project that we are in."""
     for steps in (("proxy", "upstream_ca"), ("hooks", "dir")):
         _anchor(values, steps, folder)
+    _anchor(values, ("database", "url"), folder, scheme="sqlite:///")
+    for table in ("credentials", "webhooks"):
+        for name in _names(values, (table,)):
+            _anchor(values, (table, name, "secret"), folder, scheme="file:")
     for tool in _names(values, ("tools",)):
         _anchor(values, ("tools", tool, "openapi"), folder)
         for action in _names(values, ("tools", tool, "actions")):
@@ -173,10 +177,13 @@ def _names(values: Tree, steps: Steps) -> list[str]:
     return list(found) if isinstance(found, dict) else []
 
 
-def _anchor(values: Tree, steps: Steps, folder: Path) -> None:
+def _anchor(values: Tree, steps: Steps, folder: Path, *, scheme: str = "") -> None:
     text = lookup(values, steps)
-    if isinstance(text, str) and text and not text.startswith(("/", "~", "$")):
-        put(values, steps, str(folder / text))
+    if not isinstance(text, str) or not text.startswith(scheme):
+        return
+    place = text.removeprefix(scheme)
+    if place and not place.startswith(("/", "~", "$")):
+        put(values, steps, f"{scheme}{folder / place}")
 
 
 def _nested(flat: Mapping[str, object]) -> Tree:

@@ -141,6 +141,8 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
     write(
         house.root,
         '[proxy]\nupstream_ca = "ca.pem"\n[hooks]\ndir = "/abs"\n'
+        '[database]\nurl = "sqlite:///x.db"\n[credentials.c]\nsecret = "file:c.key"\n'
+        '[credentials.d]\nsecret = "env:KEY"\n[webhooks.w]\nsecret = "file:~/w.key"\n'
         '[tools.t]\nopenapi = "t.yaml"\n'
         '[tools.t.actions.a]\nrequest_schema = "~/s.json"\nresponse_schema = "s.json"\n'
         '[tools.t.actions.a.response_schemas]\n201 = "created.json"',
@@ -149,6 +151,10 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
     action = ("tools", "t", "actions", "a")
     assert found.find(("proxy", "upstream_ca"))[0] == str(house.root / "ca.pem")
     assert found.find(("hooks", "dir"))[0] == "/abs"
+    assert found.find(("database", "url"))[0] == f"sqlite:///{house.root / 'x.db'}"
+    assert found.find(("credentials", "c", "secret"))[0] == f"file:{house.root / 'c.key'}"
+    assert found.find(("credentials", "d", "secret"))[0] == "env:KEY"
+    assert found.find(("webhooks", "w", "secret"))[0] == "file:~/w.key"
     assert found.find(("tools", "t", "openapi"))[0] == str(house.root / "t.yaml")
     assert found.find((*action, "request_schema"))[0] == "~/s.json"
     assert found.find((*action, "response_schema"))[0] == str(house.root / "s.json")
