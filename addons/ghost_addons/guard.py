@@ -282,6 +282,8 @@ class Guard:
                 self._over(flow, action)
                 await delivery.settle_refused(self.services, action, refusal)
                 entered = Entered(action.session.sid, action.id)
+                if not action.recorded:  # an allowed read has no entry, one that we cut short has
+                    entered = await self._enter(admission.attempt_of(action), refusal)
             elif refusal.code != "session.missing":
                 if isinstance(action, Action):
                     action.session.calls.pop(action.id, None)
