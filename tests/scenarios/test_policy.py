@@ -6,8 +6,10 @@ import time
 
 import pytest
 
+from support.agent2 import Http2Client
 from support.board import scenario
 from support.home import SECRET
+from support.live import until
 from support.scene import Scene
 
 PROTOCOLS = pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
@@ -112,6 +114,42 @@ def test_a_path_holds_up_nobody_by_the_pattern_that_judges_it(deny: str, staged)
         began = time.monotonic()
         assert scene.ask("POST", "/v1/" + "-" * 30_000 + "/x", body=b"{}").status == 404
         assert time.monotonic() - began < 2
+
+
+@scenario("refused-and-gone", 1, "refused calls whose agent leaves before it is told")
+@pytest.mark.parametrize("way", ["leaves", "resets its stream", "ends its HTTP/2"])
+@pytest.mark.parametrize("path", ["/admin/x", "/judged"])
+def test_who_leaves_before_the_answer_hides_no_refusal(path: str, way: str, staged) -> None:
+    rules = (
+        '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin/**" }\n'
+        '[[rules]]\ndeny = { tool = "demo_api", when = "amount > 5" }'
+    )
+    with staged() as scene:
+        scene.proxy.home.append(rules)
+        for _ in range(5):
+            asked_and_left(scene, way, path)
+        until(lambda: sum(int(str(e.fields.get("count", 1))) for e in scene.denials()) == 5)
+        scene.untouched()
+
+
+def asked_and_left(scene: Scene, way: str, path: str) -> None:
+    """Send a call that is refused, and do not wait for the answer."""
+    body, kind = b'{"amount": 9}', "application/json"
+    with scene.tunnel(alpn="http/1.1" if way == "leaves" else "h2") as tunnel:
+        if way == "leaves":
+            lines = {"Host": scene.up.authority, "Content-Type": kind}
+            tunnel.begin("POST", path, lines, body)
+            return
+        client = Http2Client(tunnel)
+        stream, place = client.state.get_next_available_stream_id(), scene.up.authority
+        head = [(":method", "POST"), (":scheme", "https"), (":authority", place), (":path", path)]
+        client.state.send_headers(stream, [*head, ("content-type", kind)])
+        client.state.send_data(stream, body, end_stream=True)
+        if way == "resets its stream":
+            client.state.reset_stream(stream)
+        else:
+            client.state.close_connection()
+        client.flush()
 
 
 @scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")
