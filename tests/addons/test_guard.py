@@ -19,7 +19,6 @@ from ghost_addons.guard import Guard
 from support.agent import Tunnel, authorization, raw_connect, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
-from support.home import SECRET
 from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
 
@@ -170,32 +169,6 @@ def test_nothing_is_dialled_when_the_question_whether_to_dial_fails(
     (outcome,) = proxy.wait_for(session, 1, "action.outcome")
     assert outcome.fields["status"] == "failed"
     assert up.connections == 0
-
-
-def test_a_refusal_that_fails_itself_still_refuses_on_an_open_connection(
-    proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        monkeypatch.setattr("ghost_addons.judging.judge", explode)
-        monkeypatch.setattr("ghost_addons.refusals.Refusals.enter", explode)
-        answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
-    assert (answer.status, b"guard.unrecorded" in answer.body) == (503, True)
-    assert len(up.requests) == 1
-
-
-def test_of_a_secret_in_a_refused_name_no_part_is_entered(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    host = ".".join(["a" * 63] * 3) + "." + "a" * 35 + "." + SECRET  # longer than a name may be
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 200
-        assert tunnel.request("x" * 20 + SECRET, "/", {"Host": up.authority}).status == 400
-    with raw_connect(proxy.port, f"{host}:8443", session.auth) as tunnel:
-        assert tunnel.status == 400
-    denied = [each for each in proxy.entries(session) if each.type == "action.denied"]
-    assert [each.fields["error"] for each in denied] == ["request.malformed", "target.host"]
-    assert SECRET[:8].lower() not in str([each.fields for each in denied]).lower()
 
 
 @pytest.mark.parametrize("method", ["POST", "GET"])
