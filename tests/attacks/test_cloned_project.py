@@ -75,11 +75,11 @@ def clone(tmp_path: Path, certs: Certs) -> Iterator[Clone]:
         Upstream(certs) as evil,
         ghost_home(tmp_path, up, certs) as home,
     ):
-        told = home.hook("told.bak", f"#!/bin/sh\ncat > {tmp_path}/told\n")
-        home.append(f'[[triggers]]\non = "action.executed"\ncommand = ["{told}"]')
         text = PROJECT.format(evil=evil.authority, folder=folder, ca=certs.ca)
         (folder / "ghost.toml").write_text(text, "utf-8")
         made = succeed(home, "spawn", "--intent", "clone", "--scope", "demo_api").json
+        told = home.hook("told.bak", f"#!/bin/sh\ncat > {tmp_path}/told\n")
+        home.append(f'[[triggers]]\non = "action.executed"\ncommand = ["{told}"]')
         with possess(home, folder=folder) as proxy:
             auth = (made["session_id"], made["token"])
             yield Clone(home, folder, up, evil, proxy, auth)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import socket
 import time
+from contextlib import ExitStack
 
 import pytest
 
+from support.agent import Tunnel
 from support.agent2 import Http2Client
 from support.board import scenario
 from support.home import SECRET
@@ -124,32 +127,33 @@ def test_who_leaves_before_the_answer_hides_no_refusal(path: str, way: str, stag
         '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin/**" }\n'
         '[[rules]]\ndeny = { tool = "demo_api", when = "amount > 5" }'
     )
-    with staged() as scene:
+    with staged() as scene, ExitStack() as open_ones:
         scene.proxy.home.append(rules)
         for _ in range(5):
-            asked_and_left(scene, way, path)
+            tunnel = scene.tunnel(alpn="http/1.1" if way == "leaves" else "h2")
+            open_ones.enter_context(tunnel)  # a close with bytes unread would throw the call away
+            ask_and_leave(tunnel, scene.up.authority, way, path)
         until(lambda: sum(int(str(e.fields.get("count", 1))) for e in scene.denials()) == 5)
         scene.untouched()
 
 
-def asked_and_left(scene: Scene, way: str, path: str) -> None:
-    """Send a call that is refused, and do not wait for the answer."""
+def ask_and_leave(tunnel: Tunnel, host: str, way: str, path: str) -> None:
+    """Send a call that is refused, and leave in the same breath."""
     body, kind = b'{"amount": 9}', "application/json"
-    with scene.tunnel(alpn="http/1.1" if way == "leaves" else "h2") as tunnel:
-        if way == "leaves":
-            lines = {"Host": scene.up.authority, "Content-Type": kind}
-            tunnel.begin("POST", path, lines, body)
-            return
-        client = Http2Client(tunnel)
-        stream, place = client.state.get_next_available_stream_id(), scene.up.authority
-        head = [(":method", "POST"), (":scheme", "https"), (":authority", place), (":path", path)]
-        client.state.send_headers(stream, [*head, ("content-type", kind)])
-        client.state.send_data(stream, body, end_stream=True)
-        if way == "resets its stream":
-            client.state.reset_stream(stream)
-        else:
-            client.state.close_connection()
-        client.flush()
+    if way == "leaves":
+        tunnel.begin("POST", path, {"Host": host, "Content-Type": kind}, body)
+        tunnel.sock.shutdown(socket.SHUT_WR)
+        return
+    client = Http2Client(tunnel)
+    stream = client.state.get_next_available_stream_id()
+    head = [(":method", "POST"), (":scheme", "https"), (":authority", host), (":path", path)]
+    client.state.send_headers(stream, [*head, ("content-type", kind)])
+    client.state.send_data(stream, body, end_stream=True)
+    if way == "resets its stream":
+        client.state.reset_stream(stream)
+    else:
+        client.state.close_connection()
+    client.flush()
 
 
 @scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")
