@@ -13,10 +13,11 @@ from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
 from ghost_addons.services import Services
 from ghost_addons.tunnels import Refused
-from ghost_core.errors import FailedError
+from ghost_core.errors import FailedError, IntegrityError
 from ghost_hooks.gates import beside
 from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
+from ghost_ledger.recorder import Draft, Receipt
 
 SWITCHING_PROTOCOLS = 101
 STATUSES = range(100, 600)
@@ -117,7 +118,7 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         await _clean_held(action, response)
     post, refusal = await _judged(services, action, response)
     withheld = None if action.streamed_reply else refusal
-    await settle(
+    whole = await settle(
         services,
         action,
         status="failed" if withheld else "executed",
@@ -127,6 +128,8 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
     )
     if withheld is not None:
         raise Refused(withheld)
+    if not whole:
+        raise FailedError("the reply is of a kind that no entry can hold", code="reply.record")
 
 
 async def _clean_held(action: Action, response: http.Response) -> None:
@@ -181,18 +184,22 @@ async def settle(
     ended: str,
     post: tuple[Verdict, ...] = (),
     error: str = "",
-) -> None:
-    """Make the outcome durable, once; a failure leaves the call open for the next attempt."""
+) -> bool:
+    """Make the outcome durable, once; a failure leaves the call open for the next attempt.
+
+    False where only that the call failed could be entered, since the rest has no place in an entry: an open
+    call would keep its session from being sealed.
+    """
     if action.settled:
-        return
-    action.settled = True
+        return True
+    action.settled, whole = True, True
     session = action.session
     if action.recorded:
         draft = record.outcome(
             action, status=status, ended=ended, keeping=keeping_of(action), post=post, error=error
         )
         try:
-            (receipt,) = await services.recorder.enter(draft)
+            receipt, whole = await _entered(services, draft)
         except BaseException:
             action.settled = False
             raise
@@ -214,6 +221,18 @@ async def settle(
         ms=action.latency_us // 1000,
         error=error,
     )
+    return whole
+
+
+async def _entered(services: Services, draft: Draft) -> tuple[Receipt, bool]:
+    try:
+        (receipt,) = await services.recorder.enter(draft)
+    except IntegrityError as error:
+        if error.code != "ledger.grammar":
+            raise
+        (receipt,) = await services.recorder.enter(record.bare(draft, error=error.code))
+        return receipt, False
+    return receipt, True
 
 
 async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:

@@ -70,6 +70,7 @@ _STATUS = {
     "body.malformed": 502,
     "body.truncated": 502,
     "body.expands": 502,
+    "reply.record": 502,
     "reply.status": 502,
     "reply.upgrade": 502,
     "request.malformed": 400,

@@ -276,3 +276,16 @@ def test_a_large_held_body_is_cleaned_too(
         reply = tunnel.request("POST", "/large", {"Host": up.authority}, b"{}")
     assert reply.body.endswith(b"[redacted by ghost]" + b"x" * 5_000_000)
     assert SECRET.encode() not in reply.body
+
+
+def test_a_reply_that_no_entry_can_hold_is_withheld_and_leaves_no_call_open(
+    proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ghost_addons.delivery.STATUSES", range(1000))
+    up.route("/odd", lambda each: each.reply(999))
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("POST", "/odd", {"Host": up.authority}, b"{}").status == 502
+    outcome = proxy.entries(session)[-1]
+    assert (outcome.type, outcome.fields["error"]) == ("action.outcome", "ledger.grammar")
+    assert (outcome.fields["status"], "http_status" in outcome.fields) == ("failed", False)
+    assert not proxy.proxy.services.sessions.get(session.sid).calls
