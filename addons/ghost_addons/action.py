@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from ghost_core import ids
 from ghost_credentials.binding import Credential
 from ghost_credentials.reply import ReplyScrubber
+from ghost_credentials.scrub import Scrubber
 from ghost_hooks.decision import Decision
 from ghost_hooks.request import Request, Verdict
 from ghost_ledger.commitment import Commitment
@@ -26,7 +27,8 @@ MUTATIONS_EXEMPT = frozenset({"GET", "HEAD", "OPTIONS"})
 class Action:
     """The state of one call; `intent` is set once its entry is durable, `settled` once it has an outcome.
 
-    `bound` is the credential to inject, `error` the code of what cut a call whose bytes were passing.
+    `bound` is the credential to inject, `error` the code of what cut a call whose bytes were passing, `own`
+    takes the call's own token out of a websocket.
     """
 
     session: LiveSession
@@ -61,6 +63,7 @@ class Action:
     frames_in: int = 0
     frames_out: int = 0
     frames_end: bytes = b""
+    own: Scrubber | None = None
     flags: list[str] = field(default_factory=list)
     error: str = ""
 

@@ -260,7 +260,9 @@ async def _intend(
         is_mutation(action.request.method)
         or settings.proxy.record == "all"
         or action.websocket
+        or action.body_mode == "streamed"
         or action.decision.needs_body
+        or action.decision.needs_reply
         or action.ticket is not None
     )
     action.session.calls[action.id] = action

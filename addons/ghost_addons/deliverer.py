@@ -143,12 +143,15 @@ def _key(secret: SecretBytes, name: str) -> bytes:
     if not value.startswith(_SECRET_PREFIX):
         return value
     try:
-        return base64.b64decode(value[len(_SECRET_PREFIX) :], validate=True)
+        key = base64.b64decode(value[len(_SECRET_PREFIX) :], validate=True)
     except binascii.Error:
+        key = b""
+    if not key:  # everybody can sign with none
         raise ConfigError(
             f"webhooks.{name}: expected base64 after 'whsec_' in its secret",
             code="credential.malformed",
-        ) from None
+        )
+    return key
 
 
 def _told_to_wait(last: Tried) -> float | None:
@@ -172,4 +175,6 @@ def check(name: str, settings: WebhookSettings, poster: Poster) -> None:
     try:
         poster.require_reachable(settings.url)
     except GhostError as error:
-        raise ConfigError(f"webhooks.{name}.url: {error.message}", code="config.webhook") from error
+        raise ConfigError(
+            f"webhooks.{name}.url: {error.message}", code="config.webhook", hint=error.hint
+        ) from error

@@ -13,12 +13,15 @@ from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
 from ghost_addons.services import Services
 from ghost_addons.tunnels import Refused
-from ghost_core.errors import FailedError
+from ghost_core.errors import FailedError, IntegrityError
 from ghost_hooks.gates import beside
 from ghost_hooks.request import Reply, Verdict
 from ghost_ledger.commitment import Commitment
+from ghost_ledger.recorder import Draft, Receipt
 
 SWITCHING_PROTOCOLS = 101
+STATUSES = range(100, 600)
+"""RFC 9110 §15; the record has no place for others."""
 CUT = frozenset({1006, 1009})
 """Close codes of a websocket that broke off: no close frame, a message too big (RFC 6455 §7.4.1)."""
 
@@ -32,10 +35,12 @@ def open_reply(
 ) -> None:
     """Clean the reply's headers and decide whether its body is held or relayed as it comes.
 
-    Raises FailedError `body.coding` or `reply.upgrade` for a reply that may not pass.
+    Raises FailedError `body.coding`, `reply.status` or `reply.upgrade` for a reply that may not pass.
     """
     response = flow.response
     assert response is not None
+    if response.status_code not in STATUSES:
+        raise FailedError("the upstream answered with no status of HTTP", code="reply.status")
     settings = action.governance.settings
     action.http_status = response.status_code
     action.peer = _peer_of(flow)
@@ -44,6 +49,7 @@ def open_reply(
         if not action.websocket or not websocket.agreed(flow.request, response):
             raise FailedError("the upstream switched protocols unasked", code="reply.upgrade")
         scrub.clean_headers(action, response, services.secrets.scrubber)
+        websocket.begin(action)
         return
     scrub.clean_headers(action, response, services.secrets.scrubber)
     scrub.open_body(
@@ -100,7 +106,7 @@ def _excerpt(action: Action) -> int:
 
 
 async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) -> None:
-    """Finish a reply and make its outcome durable; raises Refused where a gate withholds it."""
+    """Finish a reply and make its outcome durable; raises Refused where it is withheld."""
     response = flow.response
     assert response is not None
     scrub.clean_trailers(
@@ -110,28 +116,50 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
         return
     if not action.streamed_reply:
         await _clean_held(action, response)
-    post = await _gates(action, response)
-    denial = next((verdict for verdict in post if not verdict.allow), None)
-    if denial is not None:
-        action.flags.append("flagged" if action.streamed_reply else "withheld")
-    withheld = denial is not None and not action.streamed_reply
-    await quarantine.consider(services, action, post)
-    await settle(
+    post, refusal = await _judged(services, action, response)
+    withheld = None if action.streamed_reply else refusal
+    whole = await settle(
         services,
         action,
         status="failed" if withheld else "executed",
         ended="complete",
         post=post,
-        error=denial.code if denial else "",
+        error=refusal.code if refusal else "",
     )
-    if withheld and denial is not None:
-        raise Refused(refusal_of(denial))
+    if withheld is not None:
+        raise Refused(withheld)
+    if not whole:
+        raise FailedError("the reply is of a kind that no entry can hold", code="reply.record")
 
 
 async def _clean_held(action: Action, response: http.Response) -> None:
     """Clean a held body; a large one beside the loop, since a few kilobytes can expand to many megabytes."""
     work = functools.partial(scrub.buffered, action, response, excerpt=_excerpt(action))
     await beside(response.raw_content, work)
+
+
+async def _judged(
+    services: Services, action: Action, response: http.Response
+) -> tuple[tuple[Verdict, ...], Refusal | None]:
+    """Take a reply through its gates; the refusal is theirs, or for a held one that of a stopped session."""
+    post = await _gates(action, response)
+    denial = next((verdict for verdict in post if not verdict.allow), None)
+    refusal = refusal_of(denial) if denial else None
+    if refusal is None and not action.streamed_reply:
+        refusal = quarantine.refusal(action.session)
+    if refusal is not None:
+        action.flags.append("flagged" if action.streamed_reply else "withheld")
+    await quarantine.consider(services, action, post)
+    return post, refusal
+
+
+async def _gone(services: Services, action: Action, flow: http.HTTPFlow) -> tuple[Verdict, ...]:
+    """Judge what went by, however it ended: an agent that leaves early has read it all the same."""
+    response = flow.response
+    if response is None or not action.streamed_reply or action.settled or action.session.ending:
+        return ()
+    post, _ = await _judged(services, action, response)
+    return post
 
 
 async def _gates(action: Action, response: http.Response) -> tuple[Verdict, ...]:
@@ -156,18 +184,22 @@ async def settle(
     ended: str,
     post: tuple[Verdict, ...] = (),
     error: str = "",
-) -> None:
-    """Make the outcome durable, once; a failure leaves the call open for the next attempt."""
+) -> bool:
+    """Make the outcome durable, once; a failure leaves the call open for the next attempt.
+
+    False where only that the call failed could be entered, since the rest has no place in an entry: an open
+    call would keep its session from being sealed.
+    """
     if action.settled:
-        return
-    action.settled = True
+        return True
+    action.settled, whole = True, True
     session = action.session
     if action.recorded:
         draft = record.outcome(
             action, status=status, ended=ended, keeping=keeping_of(action), post=post, error=error
         )
         try:
-            (receipt,) = await services.recorder.enter(draft)
+            receipt, whole = await _entered(services, draft)
         except BaseException:
             action.settled = False
             raise
@@ -189,16 +221,30 @@ async def settle(
         ms=action.latency_us // 1000,
         error=error,
     )
+    return whole
+
+
+async def _entered(services: Services, draft: Draft) -> tuple[Receipt, bool]:
+    try:
+        (receipt,) = await services.recorder.enter(draft)
+    except IntegrityError as error:
+        if error.code != "ledger.grammar":
+            raise
+        (receipt,) = await services.recorder.enter(record.bare(draft, error=error.code))
+        return receipt, False
+    return receipt, True
 
 
 async def settle_failed(services: Services, action: Action, flow: http.HTTPFlow) -> None:
     """Enter a call that ended in an error: nothing came, or the stream was cut."""
     began = action.http_status != 0
+    post = await _gone(services, action, flow)
     await settle(
         services,
         action,
         status="executed" if began else "failed",
         ended="aborted",
+        post=post,
         error=action.error or _error_code(action, flow, began=began),
     )
 
@@ -219,9 +265,10 @@ def _error_code(action: Action, flow: http.HTTPFlow, *, began: bool) -> str:
 
 async def settle_websocket(services: Services, action: Action, flow: http.HTTPFlow) -> None:
     """Enter a websocket when it has closed; whether it was cut, its close code says."""
+    post = await _gone(services, action, flow)
     cut = flow.websocket is None or flow.websocket.close_code in CUT
     ended = "aborted" if cut or action.error or action.session.ending else "complete"
-    await settle(services, action, status="executed", ended=ended, error=action.error)
+    await settle(services, action, status="executed", ended=ended, post=post, error=action.error)
 
 
 async def settle_refused(services: Services, action: Action, refusal: Refusal) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ghost_addons import deliverer, notice
+from ghost_addons.called import Called
 from ghost_addons.deliverer import Deliverer
 from ghost_addons.line import STOP_SECONDS, Line
 from ghost_addons.trigger import Trigger
@@ -25,6 +26,7 @@ from ghost_core.settings import Settings
 from ghost_core.settings_tables import TriggerSettings, WebhookSettings
 from ghost_credentials.references import Reference, SecretSource
 from ghost_hooks.posting import Poster
+from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Receipt, Recorder
 
 DRAIN_SECONDS = 3.0
@@ -49,6 +51,7 @@ class Events:
     recorder: Recorder
     resolve: Callable[[Reference], SecretBytes]
     clock: Clock
+    called: Called
     _listeners: dict[Key, _Listener] = field(default_factory=dict)
     _retired: list[_Listener] = field(default_factory=list)
     _hidden: dict[Reference, SecretBytes] = field(default_factory=dict)
@@ -71,7 +74,7 @@ class Events:
     def told(self, receipts: tuple[Receipt, ...]) -> None:
         """Queue what was committed, for whoever wants it; called by the ledger's writer."""
         for receipt in receipts:
-            found = notice.of(receipt)
+            found = notice.of(receipt, self.called)
             if found is None:
                 continue
             with self._lock:
@@ -154,7 +157,8 @@ def following(home: Home, settings: Settings, recorder: Recorder, clock: Clock) 
     """Tell the listeners of what is entered within the block; for commands that run without a proxy."""
     check(settings)
     engine = db.engine(settings.database.url, home=home)
-    events = Events(home, recorder, SecretSource(home, engine).resolve, clock)
+    resolve, called = SecretSource(home, engine).resolve, Called(Ledger(engine, home))
+    events = Events(home, recorder, resolve, clock, called)
     events.configure(settings)
     try:
         yield events

@@ -10,7 +10,6 @@ import asyncio
 import functools
 import traceback
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import structlog
@@ -21,11 +20,12 @@ from mitmproxy.proxy import server_hooks
 from ghost_addons import (
     admission,
     delivery,
+    denials,
+    guesses,
     holding,
     judging,
     leak,
     stream,
-    trail,
     tunnels,
     unread,
     websocket,
@@ -39,13 +39,11 @@ from ghost_addons.refusal import (
     Refusal,
     failure,
     failure_of,
-    no_ledger,
 )
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
-from ghost_core import ids
-from ghost_core.errors import ConfigError, GhostError
+from ghost_core.errors import ConfigError
 from ghost_hooks.gates import names_method
 
 ACTION = "ghost.action"
@@ -194,6 +192,7 @@ class Guard:
         action.error = getattr(error, "code", "guard.failed")
         if isinstance(error, leak.LeakedError):
             leak.told(action, error.name)
+            guesses.count(self.services, action.session, action_id=action.id)
         self.cut(flow.client_conn.id)
 
     def _over(self, flow: http.HTTPFlow, action: Action) -> None:
@@ -268,52 +267,26 @@ class Guard:
     # -- refusing ------------------------------------------------------------------------------------
 
     async def refuse(self, flow: http.HTTPFlow, refusal: Refusal, attempt: Attempt | None) -> None:
-        """Enter the refusal and put it in the place of the answer; if it cannot be entered, answer 503."""
-        action = flow.metadata.get(ACTION)
-        entered = Entered()
-        refusal = leak.clean_refusal(refusal, self.services.secrets.scrubber)
-        try:
-            if isinstance(action, Action) and (action.admitted or action.intent is not None):
-                self._over(flow, action)
-                await delivery.settle_refused(self.services, action, refusal)
-                entered = Entered(action.session.sid, action.id)
-            elif refusal.code != "session.missing":
-                if isinstance(action, Action):
-                    action.session.calls.pop(action.id, None)
-                attempt = attempt or self._attempt(flow)
-                entered = await self._enter(attempt, refusal)
-        except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass
-            code = error.code if isinstance(error, GhostError) else "guard.unrecorded"
-            structlog.get_logger(__name__).error(
-                "refusal.unrecorded", error=type(error).__name__, code=code
-            )
-            refusal = no_ledger(code)
+        """Enter the refusal and put it in the place of the answer."""
+        found = flow.metadata.get(ACTION)
+        action = found if isinstance(found, Action) else None
+        if action is not None and (action.admitted or action.intent is not None):
+            self._over(flow, action)
+        denial = await denials.enter(
+            self.services,
+            action,
+            lambda: attempt or self._attempt(flow),
+            refusal,
+            client=flow.client_conn.id,
+        )
         websocket.drop(flow)
         delivery.answer(
-            flow, refusal, sid=entered.sid, action_id=entered.action_id, close=self.close_client
+            flow,
+            denial.refusal,
+            sid=denial.sid,
+            action_id=denial.action_id,
+            close=self.close_client,
         )
-
-    async def _enter(self, attempt: Attempt, refusal: Refusal) -> Entered:
-        ledger = self.services.governor.keeping()
-        session = self.services.sessions.get(attempt.sid)
-        if session is None or session.ending:
-            attempt = replace(attempt, sid="")  # what concerns no living session, the system enters
-        attempt = leak.clean_attempt(attempt, self.services.secrets.scrubber)
-        attempt = replace(attempt, id=attempt.id or ids.action_id())
-        receipt = await self.services.refusals.enter(attempt, refusal, ledger)
-        if receipt is not None and session is not None:
-            self.services.sessions.tell_ticket(attempt.id, refusal, receipt)
-        trail.told(
-            "action.denied",
-            sid=attempt.sid,
-            action_id=attempt.id,
-            method=attempt.method,
-            host=attempt.host,
-            status=refusal.status,
-            code=refusal.code,
-            rule=refusal.rule,
-        )
-        return Entered(attempt.sid, attempt.id if receipt is not None else "")
 
     def _attempt(self, flow: http.HTTPFlow) -> Attempt:
         """Return what is known of a request that failed before it was judged."""
@@ -322,7 +295,7 @@ class Guard:
         host = tunnel.host if tunnel else tunnels.shown(flow.request.host)
         return Attempt(
             sid=tunnel.session.sid if tunnel else "",
-            method=flow.request.method[:32],
+            method=flow.request.method,
             host=host,
             port=tunnel.port if tunnel else flow.request.port,
         )
@@ -355,14 +328,6 @@ class Guard:
         presented = flow.request.headers.get_all("proxy-authorization")
         flow.request.headers.pop("proxy-authorization", None)
         return tunnels.identify(self.services, presented, flow)
-
-
-@dataclass(frozen=True, slots=True)
-class Entered:
-    """Under which session and action a refusal was entered; empty where it was not."""
-
-    sid: str = ""
-    action_id: str = ""
 
 
 def _is_open(tunnel: Tunnel | None) -> bool:

@@ -89,7 +89,7 @@ def _is_websocket(request: http.Request) -> bool:
 def _attempt(tunnel: Tunnel, request: http.Request) -> Attempt:
     return Attempt(
         sid=tunnel.session.sid,
-        method=request.method[:32],
+        method=request.method,
         host=tunnel.host,
         port=tunnel.port,
         path=request.path.partition("?")[0],

@@ -18,6 +18,7 @@ LIMIT = 1000
 PAUSE_SECONDS = 0.05
 STOP_SECONDS = 1.0
 REFUSAL = "action.denied"
+CALL = "action."
 
 type Handle = Callable[[Notice, threading.Event], None]
 """Does the work for one event; gives up soon after the event is set."""
@@ -45,7 +46,7 @@ class Line:
         self._thread.start()
 
     def put(self, notice: Notice) -> None:
-        """Queue an event; where there is no room a refusal is lost, or else this event."""
+        """Queue an event; where there is no room one that agents cause more cheaply is lost, or else this."""
         with self._changed:
             full = len(self._waiting) >= self._limit
             if self._ending or (full and not self._made_room_for(notice)):
@@ -55,13 +56,14 @@ class Line:
             self._changed.notify()
 
     def _made_room_for(self, notice: Notice) -> bool:
-        """Let the newest refusal go for another kind of event: refusals cost an agent nothing."""
-        for place in range(len(self._waiting) - 1, -1, -1):
-            if notice.name != REFUSAL and self._waiting[place][1].name == REFUSAL:
-                del self._waiting[place]
-                self._dropped += 1
-                return True
-        return False
+        """Let the newest of the cheapest events go for a dearer one."""
+        costs = [_cost(each) for _, each in reversed(self._waiting)]
+        cheapest = min(costs)
+        if cheapest >= _cost(notice):
+            return False
+        del self._waiting[-1 - costs.index(cheapest)]
+        self._dropped += 1
+        return True
 
     def finish(self) -> None:
         """Take nothing more, and end the thread once the queue is empty."""
@@ -108,3 +110,10 @@ class Line:
             count, self._dropped = self._dropped, 0
         if count:
             self._lost(count)
+
+
+def _cost(notice: Notice) -> int:
+    """Return what an event costs the agent that causes it: nothing, an allowed call, or it cannot."""
+    if notice.name == REFUSAL:
+        return 0
+    return 1 if notice.name.startswith(CALL) else 2

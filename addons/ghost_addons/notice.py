@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ghost_addons.called import Called
 from ghost_core.clock import rfc3339
 from ghost_ledger.recorder import Receipt
 
@@ -31,7 +32,7 @@ _NAMES = {
     "credential.rotated": "credential.rotated",
 }
 _FIELDS = (
-    "action", "approval", "code", "count", "credential", "ended", "error", "expires_at", "host",
+    "action", "action_id", "approval", "code", "count", "credential", "ended", "error", "expires_at", "host",
     "http_status", "intent", "key_hash", "lived_seconds", "method", "params", "policy", "port",
     "response", "root", "session", "size", "stage", "status", "tool", "ttl_seconds",
 )  # fmt: skip
@@ -47,12 +48,15 @@ class Notice:
     body: bytes = field(repr=False)
 
 
-def of(receipt: Receipt) -> Notice | None:
+def of(receipt: Receipt, called: Called) -> Notice | None:
     """Return what is told of a committed entry; None for entries that are no event."""
     entry: dict[str, Any] = json.loads(receipt.body)
+    if entry["type"] == "action.intent":
+        called.begin(entry)
     name = _name(entry)
     if name is None:
         return None
+    entry.update(_call(entry, called))
     data: dict[str, object] = {each: entry[each] for each in _FIELDS if each in entry}
     data |= {
         "session_id": receipt.sid,
@@ -72,6 +76,22 @@ def of(receipt: Receipt) -> Notice | None:
     }
     body = json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
     return Notice(name, str(entry["id"]), receipt.leaf_hash.hex(), body)
+
+
+def _call(entry: dict[str, Any], called: Called) -> dict[str, object]:
+    """Return which call an event is about: its id, and what its entry leaves to the intent."""
+    match entry["type"]:
+        case "action.denied":
+            return {"action_id": entry["id"]}
+        case "action.outcome":
+            return {"action_id": entry["id"], **called.end(entry["id"])}
+        case "action.unknown":
+            action_id = entry.pop("action")  # an id here, and everywhere else a name
+            return {"action_id": action_id, **called.end(action_id)}
+        case "session.quarantined" if "action" in entry:
+            return {"action_id": entry.pop("action")}
+        case _:
+            return {}
 
 
 def _name(entry: Mapping[str, Any]) -> str | None:

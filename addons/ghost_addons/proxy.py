@@ -15,6 +15,7 @@ from pathlib import Path
 import structlog
 
 from ghost_addons import acting, ca, delivery, evaporate, events, master, quarantine
+from ghost_addons.called import Called
 from ghost_addons.events import Events
 from ghost_addons.governance import Governor
 from ghost_addons.guard import Guard
@@ -31,6 +32,7 @@ from ghost_core.settings import Settings
 from ghost_core.settings_tables import RotateSettings
 from ghost_credentials.binding import Credentials
 from ghost_credentials.references import SecretSource
+from ghost_hooks import rules
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.control import ControlServer
@@ -87,7 +89,7 @@ class Proxy:
         engine = db.engine(settings.database.url)
         ledger = Ledger(engine)
         # A source of its own: the one of the calls wipes what it keeps when the last session ends.
-        told = Events(home, recorder, SecretSource(home, engine).resolve, clock)
+        told = Events(home, recorder, SecretSource(home, engine).resolve, clock, Called(ledger))
         told.configure(settings)
         governor = Governor(
             checked, [str(file) for file in configuration.files()], on_change=told.configure
@@ -331,7 +333,7 @@ class Proxy:
 def refuse_unsupported(settings: Settings) -> None:
     """Refuse what this version does not do; a setting that is taken must never be ignored.
 
-    Raises ConfigError `config.unsupported`.
+    Raises ConfigError, `config.unsupported` or what a rule, a webhook or a credential is refused for.
     """
     rotated = (
         f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
@@ -345,6 +347,7 @@ def refuse_unsupported(settings: Settings) -> None:
         **dict.fromkeys(rotated, True),
     }
     events.check(settings)
+    rules.from_settings(settings.rules)  # a condition that cannot be read would refuse every call
     Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
     for name, wanted in asked.items():
         if wanted:

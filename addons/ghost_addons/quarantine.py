@@ -1,4 +1,4 @@
-"""Quarantine: a hook stops a whole session. Its calls and those of its children are refused from then on.
+"""Quarantine: a hook or a third leak stops a whole session; its calls and its children's are refused.
 
 The word holds in this process before anything is written, so a ledger that fails lets nothing pass.
 """
@@ -37,8 +37,13 @@ def refusal(session: LiveSession) -> Refusal | None:
         f"{which} is in quarantine: nothing is allowed any more",
         stage="session",
         rule="session",
-        hint=f"a human can see why and end it: ghost session show {source}, ghost evaporate",
+        hint=way_out(source),
     )
+
+
+def way_out(sid: str) -> str:
+    """Return what a human can do about a session in quarantine."""
+    return f"a human can see why and end it: ghost session show {sid}, ghost evaporate"
 
 
 def require_free(session: LiveSession) -> None:
@@ -57,12 +62,19 @@ async def consider(services: Services, action: Action, verdicts: Iterable[Verdic
     session = action.session
     if verdict is None or session.quarantined:
         return
-    session.unwritten = _draft(action, verdict)
-    services.sessions.quarantine(session, spare=action.client)
-    structlog.get_logger(__name__).warning(
-        "session.quarantined", sid=session.sid, by=verdict.rule, action_id=action.id
-    )
+    impose(services, session, verdict, action_id=action.id, client=action.client)
     await settle(services, session)
+
+
+def impose(
+    services: Services, session: LiveSession, verdict: Verdict, *, action_id: str, client: str
+) -> None:
+    """Stop a session here and now; `settle` enters it. `client` is still to read why."""
+    session.unwritten = _draft(session, verdict, action_id)
+    services.sessions.quarantine(session, spare=client)
+    structlog.get_logger(__name__).warning(
+        "session.quarantined", sid=session.sid, by=verdict.rule, action_id=action_id
+    )
 
 
 async def settle(services: Services, session: LiveSession) -> None:
@@ -77,10 +89,11 @@ async def settle(services: Services, session: LiveSession) -> None:
         raise
 
 
-def _draft(action: Action, verdict: Verdict) -> Draft:
+def _draft(session: LiveSession, verdict: Verdict, action_id: str) -> Draft:
     fields: dict[str, Value] = {
         "by": f"{verdict.by}:{plain(verdict.rule)}"[:_NAME_LIMIT],
         "reason": plain(verdict.reason or "no reason was given"),
-        "action": action.id,
     }
-    return Draft(action.session.sid, "session.quarantined", ids.entry_id(), fields)
+    if action_id:
+        fields["action"] = action_id
+    return Draft(session.sid, "session.quarantined", ids.entry_id(), fields)

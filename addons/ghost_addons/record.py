@@ -181,6 +181,16 @@ def outcome(
     )
 
 
+_BARE = ("intent", "sent", "received", "latency_us", "scrubbed")
+
+
+def bare(draft: Draft, *, error: str) -> Draft:
+    """Draft an outcome that says no more than that the call failed, for one that no entry can hold."""
+    fields: Fields = {name: draft.fields[name] for name in _BARE}
+    fields |= {"status": "failed", "ended": "aborted", "verdicts": [], "error": error}
+    return Draft(draft.sid, draft.type, draft.id, fields)
+
+
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """What is known of a call that was refused, perhaps before it had a session or a target."""

@@ -70,6 +70,8 @@ _STATUS = {
     "body.malformed": 502,
     "body.truncated": 502,
     "body.expands": 502,
+    "reply.record": 502,
+    "reply.status": 502,
     "reply.upgrade": 502,
     "request.malformed": 400,
     "credential.body": 400,
@@ -102,7 +104,7 @@ def refusal_of(reason: GhostError | Verdict) -> Refusal:
         rule = f"{reason.by}:{reason.rule}"
         return Refusal(reason.status, code, reason.reason, stage, rule=rule, hint=reason.hint)
     status = _STATUS.get(code) or _status_of(reason)
-    message = reason.message if status < 500 else _INTERNAL
+    message = reason.message if status < 500 or code == "target.unresolved" else _INTERNAL
     return Refusal(status, code, message, stage, rule=stage, hint=reason.hint or "")
 
 
@@ -124,6 +126,7 @@ NESTED = Refusal(
     message="a CONNECT comes first on a connection of its own, in plain HTTP/1.1",
     stage="authority",
     rule="grammar",
+    hint="open a connection to the proxy for each tunnel",
 )
 
 TOO_LONG = Refusal(
@@ -132,6 +135,7 @@ TOO_LONG = Refusal(
     message="the body is longer than may be held for the gates that read it",
     stage="limit",
     rule="limit",
+    hint="send it in smaller parts; a human can raise proxy.buffer_limit",
 )
 
 

@@ -15,7 +15,7 @@ from ghost_ledger.recorder import Receipt, Recorder
 
 WINDOW_SECONDS = 1.0
 
-type Key = tuple[str, str, str, int, str, str, str, str, str]
+type Key = tuple[str | int | bytes, ...]
 
 
 @dataclass(slots=True)
@@ -87,6 +87,7 @@ class Refusals:
 
 
 def _key(attempt: Attempt, refusal: Refusal) -> Key:
-    """Equal are refusals of the same thing: another path or action is another refusal."""
+    """Equal are refusals of the same thing for the same reason: the entry speaks for each of them."""
     tried = (attempt.method, attempt.host, attempt.port, attempt.path, attempt.tool, attempt.action)
-    return (attempt.sid, *tried, refusal.code, refusal.rule)
+    told = (attempt.agent_head, attempt.body, refusal.code, refusal.rule, refusal.message)
+    return (attempt.sid, *tried, *told)

@@ -87,6 +87,11 @@ def hide_token(action: Action, data: bytes) -> bytes:
     return clean
 
 
+def of_token(action: Action) -> Scrubber | None:
+    """Return what takes the call's own token out of what comes in pieces; None where it has none."""
+    return Scrubber((SecretBytes(action.wire_token),)) if action.wire_token else None
+
+
 def _may_hold_token(action: Action, data: bytes) -> bool:
     if not action.wire_token:
         return False
@@ -175,7 +180,8 @@ def streaming(
     engine would leave the client hanging. On an error it closes through `on_error` and lets nothing pass.
     """
     scrub = action.scrub
-    token = Scrubber((SecretBytes(action.wire_token),)).stream() if action.wire_token else None
+    own = of_token(action)
+    token = own.stream() if own else None
     broken = False
 
     def relay(chunk: bytes) -> list[bytes]:

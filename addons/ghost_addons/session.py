@@ -98,6 +98,7 @@ class Sessions:
         self._tickets: dict[str, Ticket] = {}
         self._unjudged = _Unjudged(clock.boot_id())
         self.bare: str = ""
+        self.leaks: dict[str, int] = {}  # by the root of a family of sessions; see `guesses`
         self.on_admit: Callable[[LiveSession], None] = lambda _: None
         self.on_quarantine: Callable[[LiveSession, str], None] = lambda _, __: None
 
@@ -172,7 +173,7 @@ class Sessions:
         for each in self.live:
             if not each.quarantined and self._is_below(each, session.sid):
                 each.quarantined = session.sid
-                self.on_quarantine(each, "")
+                self.on_quarantine(each, spare if spare in each.clients else "")
 
     def inherit(self, session: LiveSession) -> None:
         """Look whether another process has put a session above this one in quarantine."""

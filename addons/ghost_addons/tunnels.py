@@ -140,4 +140,4 @@ def _attempt(
 
 def shown(host: str) -> str:
     """Return a host that nobody has judged yet in a form that is safe to record."""
-    return host.encode("ascii", "backslashreplace").decode()[:253] or "unknown"
+    return host.encode("ascii", "backslashreplace").decode() or "unknown"

@@ -2,26 +2,46 @@
 
 from __future__ import annotations
 
+import re
+
 from mitmproxy import http
 
-from ghost_addons import leak
+from ghost_addons import guesses, leak, scrub
 from ghost_addons.action import Action
 from ghost_addons.services import Services
+from ghost_credentials.scrub import Scrubber
 
 VERSION = "13"  # RFC 6455 §4.1
+# RFC 7692 §7.1, as far as the engine undoes it; it dies on other windows, and passes other extensions on.
+_EXTENSIONS = re.compile(
+    r"(?:permessage-deflate(?:\s*;\s*(?:(?:client|server)_no_context_takeover"
+    r"|(?:client|server)_max_window_bits\s*=\s*(?:9|1[0-5])))*)?"
+)
 
 
 def agreed(request: http.Request, response: http.Response) -> bool:
-    """Tell whether a 101 begins a websocket, by the same marks as the engine (RFC 6455 §4.1)."""
+    """Tell whether a 101 begins a websocket, by the same marks as the engine (RFC 6455 §4.1).
+
+    One with an extension that cannot be undone is none: nobody could look into its messages.
+    """
     upgrade: str = response.headers.get("upgrade", "")
     version: str = request.headers.get("sec-websocket-version", "")
-    return upgrade.lower() == "websocket" and version == VERSION
+    extensions: str = response.headers.get("sec-websocket-extensions", "")
+    known = _EXTENSIONS.fullmatch(extensions.strip()) is not None
+    return upgrade.lower() == "websocket" and version == VERSION and known
+
+
+def begin(action: Action) -> None:
+    """Prepare for messages: they pass as they come, so gates see the reply without them."""
+    action.streamed_reply = True
+    action.own = scrub.of_token(action)
 
 
 def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     """Clean and count the newest message; returns False where the connection has to end.
 
-    That is when the session has ended or is stopped, or when a client's message holds a secret of ours.
+    That is when the session has ended or is stopped, or when a client's message holds a secret of ours;
+    what came behind that one in the same breath does not go on either.
 
     The engine keeps every message for the connection's life; only the newest is left, so memory stays flat.
     Of a secret that is split over messages the beginning has gone already, and the rest is taken out.
@@ -30,7 +50,7 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     assert data is not None
     message = data.messages[-1]
     data.messages[:-1] = []
-    if action.session.quarantined or not action.session.alive():
+    if action.error or action.session.quarantined or not action.session.alive():
         message.drop()
         return False
     if message.from_client:
@@ -38,21 +58,28 @@ def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
         if name is not None:
             leak.told(action, name)
             action.error = leak.LEAKED
+            guesses.count(services, action.session, action_id=action.id)
             return False
         action.frames_out += 1
         action.sent += len(message.content)
         return True
     action.frames_in += 1
-    scrubber = services.secrets.scrubber
-    clean, found = scrubber.after(action.frames_end, message.content)
-    if found:
-        message.content = clean
-        action.scrubbed += found
-    action.frames_end = (action.frames_end + clean)[-scrubber.reach :] if scrubber.reach else b""
-    action.received += len(clean)
+    own = [action.own] if action.own else []
+    message.content = _clean(action, message.content, [services.secrets.scrubber, *own])
+    action.received += len(message.content)
     if action.response is not None:
-        action.response.update(clean)
+        action.response.update(message.content)
     return True
+
+
+def _clean(action: Action, data: bytes, scrubbers: list[Scrubber]) -> bytes:
+    """Return a message of the upstream without secrets, and without the rest of one that began before it."""
+    for each in scrubbers:
+        data, found = each.after(action.frames_end, data)
+        action.scrubbed += found
+    reach = max(each.reach for each in scrubbers)
+    action.frames_end = (action.frames_end + data)[-reach:] if reach else b""
+    return data
 
 
 def drop(flow: http.HTTPFlow) -> None:

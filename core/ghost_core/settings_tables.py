@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from ghost_core.settings_types import (
     Event,
     ExpandedPath,
+    FieldPath,
     OptionalPath,
     Reference,
     Seconds,
@@ -83,7 +84,7 @@ class CredentialSettings(Section):
 class SumLimit(Section):
     """How much one numeric field of the requests may add up to."""
 
-    field: Text
+    field: FieldPath
     max: Decimal = Field(ge=0)
 
 

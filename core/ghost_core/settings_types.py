@@ -16,7 +16,7 @@ from pydantic import (
 
 from ghost_core.paths import expand
 from ghost_core.settings_fields import FIELDS
-from ghost_core.settings_values import database_url, reference, size_bytes
+from ghost_core.settings_values import database_url, field_path, reference, size_bytes
 
 
 class Section(BaseModel):
@@ -57,6 +57,7 @@ type OptionalPath = Annotated[Path | None, BeforeValidator(_optional_path)]
 type DatabaseUrl = Annotated[str, AfterValidator(database_url)]
 type Reference = Annotated[str, AfterValidator(reference)]
 type OptionalReference = Annotated[str, AfterValidator(lambda text: text and reference(text))]
+type FieldPath = Annotated[Text, AfterValidator(field_path)]
 type Seconds = Annotated[int, Field(ge=1)]
 
 

@@ -10,6 +10,9 @@ from ghost_core.paths import Home, expand
 REFERENCES = ("env:", "file:", "cmd:", "keyring:", "vault:")
 """What a reference to a secret begins with."""
 
+FIELD_PATH = r"(?:\$\.)?([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)"
+"""How a field of the parameters is named: `amount`, `order.amount`, `items[0].amount`, also after `$.`."""
+
 _SIZE = re.compile(r"(\d{1,15})\s*([kKMG]?i?B)?\Z")
 _UNITS = {
     "B": 1,
@@ -59,4 +62,13 @@ def reference(text: str) -> str:
     prefix = next((each for each in REFERENCES if text.startswith(each)), None)
     if prefix is None or not text[len(prefix) :].strip():
         raise ValueError(f"expected a reference to a secret: {' '.join(REFERENCES)}")
+    return text
+
+
+def field_path(text: str) -> str:
+    """Check that the text names a field; raises ValueError."""
+    if not re.fullmatch(FIELD_PATH, text):
+        raise ValueError(
+            "expected the name of a field such as amount, order.amount, items[0].amount"
+        )
     return text

@@ -1,4 +1,8 @@
-"""Secrets that a program prints: run without a shell, in a group of its own, kept for a minute."""
+"""Secrets that a program prints: run without a shell, in a group of its own, kept for a minute.
+
+Programs read files of the folder that they are in (`python -m`, git), so they run in ours and not in that of
+a project.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ import signal
 import subprocess
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ghost_core.clock import Clock
 from ghost_core.errors import UnavailableError
@@ -29,8 +34,9 @@ class _Kept:
 class Commands:
     """Runs commands and keeps their answers for `KEEP_US`; a failure is not kept, and ends the old answer."""
 
-    def __init__(self, clock: Clock, *, timeout_seconds: float) -> None:
+    def __init__(self, clock: Clock, *, folder: Path, timeout_seconds: float) -> None:
         self._clock = clock
+        self._folder = folder
         self._timeout_seconds = timeout_seconds
         self._lock = threading.Lock()
         self._kept: dict[str, _Kept] = {}
@@ -54,6 +60,7 @@ class Commands:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
+                cwd=self._folder,
                 start_new_session=True,
             )
         except OSError as error:

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import ipaddress
 import re
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final, Self
 from urllib.parse import unquote
 
+from ghost_core import wildcard
 from ghost_core.errors import ConfigError
 
 HTTPS_PORT: Final = 443
@@ -28,6 +30,13 @@ _EVERYWHERE = re.compile(r"/")
 # pchar of RFC 3986 §3.3 in its canonical spelling: no escapes, and no ";", which begins a parameter
 _PATH = re.compile(r"(?:/(?!\.{1,2}(?:/|\Z))[A-Za-z0-9._~!$&'()*+,=:@-]+)+\Z")
 _PARAMETERS = re.compile(r";[^/]*")
+_SLASHES = re.compile(r"//+")
+_CHANGES: tuple[Callable[[str], str], ...] = (
+    unquote,
+    lambda path: _PARAMETERS.sub("", path),
+    lambda path: _SLASHES.sub("/", path),
+)
+_ROUNDS = 4
 
 type Weight = tuple[bool, int, int]
 
@@ -82,21 +91,27 @@ class HostPattern:
 
 
 def readings(path: str) -> tuple[str, ...]:
-    """Return a canonical path in every way that a server may read it: escapes decoded, parameters dropped."""
+    """Return a canonical path in every way that a server may read it.
+
+    Escapes are decoded, even again, parameters dropped and slashes merged, in any order.
+    """
     if "%" not in path and ";" not in path:
         return (path,)
-    plain = unquote(path)
-    return tuple(dict.fromkeys((path, plain, _PARAMETERS.sub("", plain))))
+    found = fresh = [path]
+    for _ in range(_ROUNDS):
+        made = [change(each) for each in fresh for change in _CHANGES]
+        fresh = [each for each in dict.fromkeys(made) if each not in found]
+        found = [*found, *fresh]
+    return tuple(found)
 
 
 def _paths(path: str, text: str, *, credential: str) -> re.Pattern[str]:
     if path == _REST:
         return _EVERYWHERE
-    body, rest = (path[:-3], r"(?:/.*)?\Z") if path.endswith(_REST) else (path, r"\Z")
+    body = path.removesuffix(_REST)
     if "**" in body or _PATH.match(body) is None:
         raise _host_error(credential, text)
-    literals = map(re.escape, body.split("*"))
-    return re.compile("[^/]+".join(literals) + rest, re.DOTALL)
+    return wildcard.compiled(body.split("*"), rest=body != path)
 
 
 def _is_address(host: str) -> bool:

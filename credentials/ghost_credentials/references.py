@@ -112,7 +112,9 @@ class SecretSource:
         self._engine = engine
         # only what a reference names is looked up here, never a setting
         self._environ = os.environ if environ is None else environ  # noqa: TID251
-        self._commands = Commands(clock or SystemClock(), timeout_seconds=command_seconds)
+        self._commands = Commands(
+            clock or SystemClock(), folder=home.root, timeout_seconds=command_seconds
+        )
         self._vault: Vault | None = None
         self._files: dict[str, tuple[Mark, SecretBytes]] = {}
         self._paths: dict[

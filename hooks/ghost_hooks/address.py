@@ -14,6 +14,7 @@ type Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 type Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _HTTPS = 443
+_PRIVATE = "is a private address"
 # Never, whatever is configured: metadata services, this network, groups, and reserved space.
 _NEVER = tuple(
     ipaddress.ip_network(text)
@@ -63,7 +64,7 @@ def judge(ip: str, *, allowed: Sequence[str], host: str, port: int) -> str | Non
         return "is a reserved address"
     if address.is_global and not _contained(address, _LOCAL_SIX):
         return None
-    return None if _named(allowed, {host, str(address)}, port) else "is a private address"
+    return None if _named(allowed, {host, str(address)}, port) else _PRIVATE
 
 
 async def resolve(
@@ -102,14 +103,20 @@ async def resolve_all(
     if not is_address(host):
         answers = await _ask(resolver or system_resolver, host, port, timeout_seconds)
     for ip in answers:
-        reason = judge(ip, allowed=allow_private, host=host, port=port)
-        if reason is not None:
-            raise DeniedError(
-                f"host {host!r}: {ip} {reason}",
-                code="target.address",
-                hint=f'a human can allow private targets: proxy.allow_private = ["{host}:{port}"]',
-            )
+        require(ip, allowed=allow_private, host=host, port=port)
     return answers
+
+
+def require(ip: str, *, allowed: Sequence[str], host: str, port: int) -> None:
+    """Let an address pass that may be dialled; raises DeniedError `target.address` for others."""
+    reason = judge(ip, allowed=allowed, host=host, port=port)
+    if reason is None:
+        return
+    place = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    hint = f'a human can allow private targets: proxy.allow_private = ["{place}"]'
+    if reason != _PRIVATE:
+        hint = "no setting allows this address; name another host"
+    raise DeniedError(f"host {host!r}: {ip} {reason}", code="target.address", hint=hint)
 
 
 async def system_resolver(host: str, port: int) -> Sequence[str]:
@@ -124,10 +131,15 @@ async def _ask(resolver: Resolver, host: str, port: int, timeout_seconds: float)
             answers = tuple(dict.fromkeys(await resolver(host, port)))
     except (OSError, UnicodeError) as error:
         # TimeoutError is an OSError.
-        raise FailedError(f"host {host!r}: cannot be resolved", code="target.unresolved") from error
+        raise _unresolved(host, "cannot be resolved") from error
     if not answers:
-        raise FailedError(f"host {host!r}: has no address", code="target.unresolved")
+        raise _unresolved(host, "has no address")
     return answers
+
+
+def _unresolved(host: str, why: str) -> FailedError:
+    hint = f"check the name; a human can see what this machine makes of it: getent hosts {host}"
+    return FailedError(f"host {host!r}: {why}", code="target.unresolved", hint=hint)
 
 
 def _contained(

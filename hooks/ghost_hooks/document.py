@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from ghost_hooks.params import Json, Kind, Params, of_reply, of_request
+from ghost_hooks.params import Json, Kind, Params, of_reply
 from ghost_hooks.request import Headers, Reply, Request
+from ghost_hooks.spelling import Steps, read_params
 from ghost_hooks.target import Target
 
 SCHEMA = "ghost/hook-request/v1"
@@ -57,11 +58,11 @@ def document(
     return found
 
 
-def params_of(document: Mapping[str, object]) -> Params:
-    """Read the parameters of the document's request; raises UnreadableError."""
+def params_of(document: Mapping[str, object], reads: Iterable[Steps] = ()) -> Params:
+    """Read the parameters of the document's request for a gate of these fields; raises UnreadableError."""
     found, action = _part(document, "request"), _part(document, "action")
     kinds: dict[object, Kind] = {"json": "json", "form": "form", "query": "query"}
-    return of_request(_request(found), kinds.get(action.get("params")))
+    return read_params(_request(found), kinds.get(action.get("params")), reads)
 
 
 def response_of(document: Mapping[str, object]) -> Json:

@@ -17,10 +17,11 @@ from ghost_hooks.decision import Decision
 from ghost_hooks.document import Call, document
 from ghost_hooks.folder import Hook, Stage
 from ghost_hooks.grants import Grant
-from ghost_hooks.params import UnreadableError, of_reply, of_request
+from ghost_hooks.params import UnreadableError, of_reply
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
 from ghost_hooks.runner import HookRunner
+from ghost_hooks.spelling import read_params
 
 type ExtraHook = tuple[Path | str, str]
 """A hook of one call: absolute path and the SHA-256 (hex) that the file must have, or a URL and its own."""
@@ -53,9 +54,15 @@ async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
 def failed(error: Exception) -> Verdict:
     """Return the refusal of a gate that could not judge; it shows only what our own errors say."""
     if isinstance(error, UnreadableError):
-        return Verdict.no("schema", "body", error.message, code=error.code, status=error.status)
+        return unreadable(error)
     reason = error.message if isinstance(error, GhostError) else type(error).__name__
     return Verdict.no("hook", "guard", f"a gate failed: {reason}", code="hook.failed", status=500)
+
+
+def unreadable(error: UnreadableError) -> Verdict:
+    """Return the refusal of parameters that cannot be read in one way only."""
+    code, hint = error.code, error.hint or ""
+    return Verdict.no("schema", "body", error.message, code=code, status=error.status, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +189,7 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
             schema = None
     if not rules and schema is None:
         return []
-    params = of_request(request, grant.kind)
+    params = read_params(request, grant.kind, [path for rule in rules for path in rule.paths])
     found = [rule.verdict(params.values) for rule in rules]
     if schema is not None:
         found.append(schema.verdict(params.values, typed=params.typed))

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 
 from ghost_core.settings_tables import LimitSettings
-from ghost_hooks.params import Json, Kind, UnreadableError, of_request
+from ghost_hooks.params import Json, Kind, UnreadableError
 from ghost_hooks.request import Request, Verdict
+from ghost_hooks.spelling import read_params
 from ghost_hooks.when import UndecidableError, lookup, number, path_of
 
 _ZERO = Decimal(0)
@@ -44,9 +45,9 @@ def limited(limits: LimitSettings | None) -> bool:
 def cost(limits: LimitSettings, request: Request, kind: Kind | None) -> Spent:
     """Return what one call uses.
 
-    Raises: UnreadableError for a streamed body, or a summed field that is missing, negative, no
-    number, or one of more than 18 digits before or after its point: then nobody can tell, or enter,
-    what the call would spend.
+    Raises: UnreadableError for a streamed body, or a summed field that is missing, negative, no number,
+    one of more than 18 digits before or after its point, or there in two spellings: then nobody can
+    tell, or enter, what the call would spend.
     """
     if request.body is None:
         raise UnreadableError(
@@ -54,7 +55,8 @@ def cost(limits: LimitSettings, request: Request, kind: Kind | None) -> Spent:
         )
     amount = _ZERO
     if limits.sum is not None:
-        amount = _amount(of_request(request, kind).values, limits.sum.field)
+        field = limits.sum.field
+        amount = _amount(read_params(request, kind, [path_of(field)]).values, field)
     return Spent(1, len(request.body), amount)
 
 

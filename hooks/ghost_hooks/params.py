@@ -11,6 +11,7 @@ from typing import Literal, NoReturn
 from urllib.parse import quote_plus, unquote_to_bytes
 
 from ghost_core.errors import DeniedError, UsageError
+from ghost_core.media import utf8_type
 from ghost_hooks.request import Reply, Request, header
 
 type Json = str | int | Decimal | bool | Sequence[Json] | Mapping[str, Json] | None
@@ -27,8 +28,10 @@ _FORM = "application/x-www-form-urlencoded"
 class UnreadableError(DeniedError):
     """Parameters that a rule has to judge cannot be read in one way only; `status` goes to the agent."""
 
-    def __init__(self, message: str, *, code: str, status: int = 400) -> None:
-        super().__init__(message, code=code)
+    def __init__(
+        self, message: str, *, code: str, status: int = 400, hint: str | None = None
+    ) -> None:
+        super().__init__(message, code=code, hint=hint)
         self.status = status
 
 
@@ -95,11 +98,13 @@ def _media(headers: tuple[tuple[bytes, bytes], ...]) -> str:
             code="params.encoding",
             status=415,
         )
-    media, _, rest = header(headers, b"content-type").lower().partition(";")
-    charset = rest.replace(" ", "").replace('"', "")
-    if "charset=" in charset and "charset=utf-8" not in charset:
-        raise UnreadableError("body: expected UTF-8", code="params.encoding", status=415)
-    return media.strip()
+    text = header(headers, b"content-type")
+    try:
+        return utf8_type(text) if text else ""
+    except ValueError as error:
+        raise UnreadableError(
+            f"content type: {error}", code="params.encoding", status=415
+        ) from error
 
 
 def _text(data: bytes) -> str:
@@ -145,9 +150,14 @@ def _decoded(text: str) -> str:
         raise UnreadableError("params: are no UTF-8", code="params.malformed") from error
 
 
-def _put(tree: dict[str, object], name: str, value: str) -> None:
+def name_steps(name: str) -> tuple[str, ...]:
+    """Return the steps of a field's name, as `a`, `b` and an empty one of `a[b][]`."""
     found = _KEY.match(name)
-    steps = [found[1], *_STEP.findall(found[2])] if found else [name]
+    return (found[1], *_STEP.findall(found[2])) if found else (name,)
+
+
+def _put(tree: dict[str, object], name: str, value: str) -> None:
+    steps = name_steps(name)
     if len(steps) > DEPTH_LIMIT:
         raise _ambiguous(f"fields deeper than {DEPTH_LIMIT}")
     many = steps[-1] == "" and len(steps) > 1

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Self
 
+from ghost_core import wildcard
 from ghost_core.errors import DeniedError, UsageError
 from ghost_hooks.host import canonical_host
 from ghost_hooks.path import canonical_path, folded, readings
@@ -117,8 +118,8 @@ class PathPattern:
             )
         wilds = _WILD.findall(body)
         literals = _literals(body, text)
-        regex = _compiled(literals, rest)
-        plain = _compiled([folded(literal) for literal in literals], rest)
+        regex = wildcard.compiled(literals, rest=bool(rest))
+        plain = wildcard.compiled(list(map(folded, literals)), rest=bool(rest))
         shown = "".join(a + b for a, b in zip(literals, [*wilds, ""], strict=True)) + rest
         weight = (not rest, sum(map(len, literals)), -len(wilds))
         return cls(shown, regex, plain, weight)
@@ -156,11 +157,6 @@ class PathPattern:
         if not other.text.endswith(_REST):
             return self.match(other.text)
         return self.text.endswith(_REST) and self.match(other.text.removesuffix(_REST) or "/")
-
-
-def _compiled(literals: list[str], rest: str) -> re.Pattern[str]:
-    tail = r"(?:/.*)?\Z" if rest else r"\Z"
-    return re.compile("[^/]+".join(map(re.escape, literals)) + tail, re.DOTALL)
 
 
 def _literals(body: str, text: str) -> list[str]:

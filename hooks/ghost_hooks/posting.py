@@ -20,11 +20,13 @@ from typing import Self
 
 from ghost_core.errors import ConfigError, DeniedError, FailedError
 from ghost_core.settings import Settings
-from ghost_hooks.address import resolve
+from ghost_hooks.address import require, resolve
+from ghost_hooks.host import is_address
 from ghost_hooks.target import Target
 
 REPLY_LIMIT = 64 * 1024
 _LOOK_SECONDS = 0.05
+_STATUSES = range(100, 600)  # RFC 9110 §15; nobody could enter another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +56,8 @@ class Poster:
     def require_reachable(self, url: str) -> Target:
         """Return the target of a receiver's URL.
 
-        Raises DeniedError: `target.…` for a malformed URL, `webhook.plain` for http to a place that is not
-        named in `proxy.allow_private`.
+        Raises DeniedError: `target.…` for a malformed URL or an address that may not be dialled,
+        `webhook.plain` for http to a place that is not named in `proxy.allow_private`.
         """
         target = Target.parse(url)
         named = {each.strip().lower() for each in self.allow_private}
@@ -65,6 +67,9 @@ class Poster:
                 "receiver: expected https; http only for a place that proxy.allow_private names",
                 code="webhook.plain",
             )
+        if is_address(target.host):
+            ip, port = target.host, target.port
+            require(ip, allowed=self.allow_private, host=ip, port=port)
         return target
 
     def post(
@@ -171,6 +176,8 @@ def _exchange(
     connection.request("POST", target.path_and_query, body=body, headers=named)
     answer = connection.getresponse()
     try:
+        if answer.status not in _STATUSES:
+            raise http.client.BadStatusLine("")
         data = answer.read(limit + 1)
         after = answer.getheader("Retry-After", "")
     finally:

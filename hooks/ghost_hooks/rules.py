@@ -65,6 +65,11 @@ class Rule:
         """Whether it is about some tools or actions only."""
         return self.tool is not None or self.action is not None
 
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The fields that its condition reads."""
+        return self.condition.paths if self.condition else ()
+
     def match(self, method: str, target: Target, tool: str, action: str) -> bool:
         """Tell whether the rule is about this call, its condition aside."""
         return (

@@ -18,7 +18,7 @@ from ghost_hooks.params import Json, UnreadableError
 from ghost_hooks.posting import Poster
 from ghost_hooks.process import Finished, run
 from ghost_hooks.request import Verdict
-from ghost_hooks.rules import read_rules
+from ghost_hooks.rules import Rule, read_rules
 from ghost_hooks.schemas import Schema
 from ghost_hooks.webhook import PAST, labels_of
 
@@ -53,7 +53,10 @@ class HookRunner:
             verdict = await self._judged(hook, content, document)
         except UnreadableError as error:
             status = _BAD_REPLY if "response" in document else error.status
-            verdict = Verdict.no("hook", hook.name, error.message, code=error.code, status=status)
+            code, hint = error.code, error.hint or ""
+            verdict = Verdict.no(
+                "hook", hook.name, error.message, code=code, status=status, hint=hint
+            )
         except Exception as error:  # noqa: BLE001  # a gate that fails refuses
             verdict = _failed(hook, _told(error), code="hook.failed")
         return replace(verdict, hash=content.hash)
@@ -165,15 +168,15 @@ def _by_rules(hook: Hook, content: Content, document: Mapping[str, object]) -> V
     for rule in read_rules(hook.name, content.data):
         if not rule.match(*call):
             continue
-        verdict = rule.verdict(_values(document) if rule.condition else None)
+        verdict = rule.verdict(_values(document, rule) if rule.condition else None)
         if verdict is not None:
             return replace(verdict, by="hook")
     return Verdict.yes("hook", hook.name)
 
 
-def _values(document: Mapping[str, object]) -> Json:
+def _values(document: Mapping[str, object], rule: Rule) -> Json:
     if "response" not in document:
-        return params_of(document).values
+        return params_of(document, rule.paths).values
     reply = response_of(document)
     named = reply if isinstance(reply, Mapping) else {}
     return {"response": reply, **named}  # `response.id` and `id` are the same field

@@ -14,9 +14,10 @@ from decimal import Decimal
 from typing import Self
 
 from ghost_core.errors import ConfigError
+from ghost_core.settings_values import FIELD_PATH
 from ghost_hooks.params import Json
 
-_PATH = re.compile(r"\s*(?:\$\.)?([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)\s*")
+_PATH = re.compile(rf"\s*{FIELD_PATH}\s*")
 _STEP = re.compile(r"[\w-]+")
 _OPERATOR = re.compile(r"(==|!=|<=|>=|<|>|in\b|must\s+exist\b)\s*")
 _LITERAL = re.compile(
@@ -82,6 +83,11 @@ class Condition:
             if at == len(text):
                 return cls(text, tuple(clauses))
             at = _expect(_AND, text, at, "and").end()
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The fields that it reads."""
+        return tuple(clause.path for clause in self.clauses)
 
     def holds(self, values: Json) -> bool:
         """Tell whether all clauses hold; raises UndecidableError if one cannot be decided.

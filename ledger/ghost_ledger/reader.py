@@ -61,6 +61,17 @@ class Ledger:
         query = select(ActionRow).where(ActionRow.session_id == sid).order_by(order)
         return self._query(lambda orm: orm.exec(query).all())
 
+    def action(self, action_id: str) -> ActionRow | None:
+        """Return one action, or None."""
+        return self._query(lambda orm: orm.get(ActionRow, action_id))
+
+    def failures(self, sids: Sequence[str], error: str) -> int:
+        """Return how many calls of these sessions were refused or failed with an error code."""
+        query = select(sa.func.coalesce(sa.func.sum(ActionRow.count), 0)).where(
+            col(ActionRow.session_id).in_(sids), ActionRow.error == error
+        )
+        return self._query(lambda orm: int(orm.exec(query).one()))
+
     def credentials(self, sid: str) -> Sequence[CredentialRow]:
         """Return what happened to keys and credentials of a session, in log order."""
         query = (

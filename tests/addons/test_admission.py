@@ -102,6 +102,46 @@ def test_an_allowed_read_has_no_entry_but_is_counted(
     assert closed.fields["reads"] == 2
 
 
+def test_a_read_whose_reply_a_gate_judges_has_entries(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    proxy.home.hook("demo_api_post.sh", "#!/bin/sh\ncat >/dev/null\nexit 1\n")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 403
+    assert proxy.types(session) == ["session.spawn", "action.intent", "action.outcome"]
+    assert proxy.last(session).fields["error"] == "hook.denied"
+
+
+@pytest.mark.parametrize("chunked", [True, False])
+def test_a_read_with_a_body_that_streams_passes_and_has_entries(
+    chunked: bool, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    body, host = b"x" * 1_500_000, {"Host": up.authority}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        if chunked:
+            tunnel.begin("GET", "/echo", {**host, "Transfer-Encoding": "chunked"})
+            tunnel.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(body), body))
+        else:
+            tunnel.begin("GET", "/echo", host, body)
+        assert tunnel.answer().status == 200
+    assert up.requests[0].body == body
+    assert proxy.types(session) == ["session.spawn", "action.intent", "action.outcome"]
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_a_read_whose_reply_may_not_pass_is_entered_as_refused(
+    method: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    up.route("/odd", lambda each: each.reply(999))
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        answer = tunnel.request(method, "/odd", {"Host": up.authority})
+    assert answer.status == 502
+    denied = proxy.last(session)
+    assert (denied.type, denied.fields["error"]) == ("action.denied", "reply.status")
+    assert (denied.fields["code"], denied.fields["action"]) == (502, method)
+    assert not proxy.proxy.engine.guard.busy
+
+
 def test_with_record_all_reads_have_entries(tmp_path: Path, certs: Certs, up: Upstream) -> None:
     with live_proxy(tmp_path, certs, up, proxy={"record": "all"}) as live:
         session = live.spawn("demo_api")

@@ -91,7 +91,12 @@ def test_a_secret_is_base64_behind_its_prefix_or_as_it_is(
 
 
 @pytest.mark.parametrize(
-    ("secret", "code"), [(b"", "credential.missing"), (b"whsec_???", "credential.malformed")]
+    ("secret", "code"),
+    [
+        (b"", "credential.missing"),
+        (b"whsec_???", "credential.malformed"),
+        (b"whsec_", "credential.malformed"),
+    ],
 )
 def test_without_its_key_nothing_is_sent_and_that_is_entered(
     ops: Upstream, certs: Certs, recorder: Recorder, secret: bytes, code: str

@@ -121,6 +121,19 @@ def test_a_post_hook_that_refuses_withholds_the_reply(
     assert outcome.fields["verdicts"][-1]["verdict"] == "deny"
 
 
+def test_a_post_hook_hears_of_a_stream_that_its_reader_left_early(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    verdict = '{"verdict": "quarantine", "reason": "it says too much"}'
+    proxy.home.hook("demo_api_post.sh", f"#!/bin/sh\ncat >/dev/null\necho '{verdict}'\n")
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        tunnel.begin("POST", "/sse?n=200&gap_ms=20", {"Host": up.authority}, b"{}")
+        next(tunnel.chunks(tunnel.head()))
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert (outcome.fields["ended"], outcome.fields["flags"]) == ("aborted", ["flagged"])
+    assert "session.quarantined" in proxy.types(session)
+
+
 def test_a_client_that_leaves_gets_an_aborted_outcome(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
@@ -263,3 +276,16 @@ def test_a_large_held_body_is_cleaned_too(
         reply = tunnel.request("POST", "/large", {"Host": up.authority}, b"{}")
     assert reply.body.endswith(b"[redacted by ghost]" + b"x" * 5_000_000)
     assert SECRET.encode() not in reply.body
+
+
+def test_a_reply_that_no_entry_can_hold_is_withheld_and_leaves_no_call_open(
+    proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ghost_addons.delivery.STATUSES", range(1000))
+    up.route("/odd", lambda each: each.reply(999))
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("POST", "/odd", {"Host": up.authority}, b"{}").status == 502
+    outcome = proxy.entries(session)[-1]
+    assert (outcome.type, outcome.fields["error"]) == ("action.outcome", "ledger.grammar")
+    assert (outcome.fields["status"], "http_status" in outcome.fields) == ("failed", False)
+    assert not proxy.proxy.services.sessions.get(session.sid).calls

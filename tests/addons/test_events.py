@@ -89,6 +89,8 @@ def test_each_event_is_a_signed_cloud_event_without_payload_or_secret(
         assert executed["source"] == f"{live.proxy.services.recorder.origin}/s/{session.sid}"
         data = executed["data"]
         assert (data["status"], data["http_status"]) == ("executed", 200)
+        assert (data["tool"], data["action"]) == ("demo_api", "POST")
+        assert (data["method"], data["host"]) == ("POST", up.authority.partition(":")[0])
         assert data["response"] == entered.fields["response"]
         assert events["action.denied"]["data"]["code"] == 403
         assert events["session.sealed"]["data"]["root"]
@@ -136,6 +138,14 @@ def test_a_receiver_that_will_not_take_it_is_entered_as_failed(
         found = outcome(live, "webhook.failed").fields
     assert (found["http_status"], found["attempts"]) == (status, attempts)
     assert found["error"] == "webhook.status"
+
+
+def test_a_status_that_no_entry_holds_keeps_no_failure_out_of_the_record(place: Place) -> None:
+    place.ops.route("/hook", answering(*[999] * deliverer.ATTEMPTS))
+    with telling(place.folder, place.certs, place.up, place.ops, "action.executed") as live:
+        call(live, live.spawn("demo_api"), place.up)
+        found = outcome(live, "webhook.failed").fields
+    assert (found["error"], found["attempts"]) == ("webhook.unreachable", deliverer.ATTEMPTS)
 
 
 def test_a_redirect_is_not_followed(

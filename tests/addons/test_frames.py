@@ -3,95 +3,34 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
 from queue import SimpleQueue
 
 import pytest
 from mitmproxy.proxy.layers import websocket
 from websockets.sync.client import connect
-from wsproto import ConnectionType
-from wsproto.connection import Connection
 from wsproto.events import BytesMessage, CloseConnection, Event, Ping, Pong, TextMessage
 
 from ghost_addons import frames
 from ghost_core.errors import FailedError
-from support.agent import Tunnel, secure_connect
 from support.exchange import Exchange
 from support.home import SECRET
-from support.http1 import Http1Exchange
 from support.live import LiveProxy, LiveSession
+from support.side import offered, taken
 from support.upstream import Upstream
-from support.websocket import accept_value
-
-KEY = "dGhlIHNhbXBsZSBub25jZQ=="
-HEADERS = {
-    "Upgrade": "websocket",
-    "Connection": "Upgrade",
-    "Sec-WebSocket-Key": KEY,
-    "Sec-WebSocket-Version": "13",
-}
-
-
-@dataclass
-class Side:
-    """One end of a websocket, driven event by event."""
-
-    state: Connection
-    write: Callable[[bytes], None]
-    read: Callable[[], bytes]
-    queue: list[Event] = field(default_factory=list)
-
-    def send(self, event: Event) -> None:
-        """Send one event."""
-        self.write(self.state.send(event))
-
-    def next(self) -> Event:
-        """Wait for the next event."""
-        while not self.queue:
-            self.state.receive_data(self.read())
-            self.queue += self.state.events()
-        return self.queue.pop(0)
-
-
-def upstream(exchange: Exchange) -> Side:
-    """Take the upgrade and return the upstream's end."""
-    assert isinstance(exchange, Http1Exchange)
-    exchange.keep = False
-    exchange.raw(
-        b"HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
-        b"Sec-WebSocket-Accept: " + accept_value(KEY.encode()) + b"\r\n\r\n"
-    )
-    sock = exchange.link.sock
-    return Side(Connection(ConnectionType.SERVER), sock.sendall, lambda: sock.recv(65_536))
-
-
-@contextmanager
-def agent(proxy: LiveProxy, session: LiveSession, up: Upstream) -> Iterator[Side]:
-    """Open a websocket to /frames and yield the agent's end."""
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.begin("GET", "/frames", {"Host": up.authority, **HEADERS})
-        assert tunnel.head().status == 101
-        yield Side(Connection(ConnectionType.CLIENT), tunnel.send, lambda: received(tunnel))
-
-
-def received(tunnel: Tunnel) -> bytes:
-    return bytes(tunnel.reader.some(65_536))
 
 
 def test_no_byte_of_a_ping_a_pong_or_a_close_reaches_the_agent(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
     def leak(exchange: Exchange) -> None:
-        side, secret = upstream(exchange), SECRET.encode()
+        side, secret = taken(exchange), SECRET.encode()
         side.send(Ping(payload=secret))
         side.send(Pong(payload=secret))
         side.send(CloseConnection(code=1000, reason=SECRET))
         exchange.pause(0.2)
 
     up.route("/frames", leak)
-    with agent(proxy, session, up) as side:
+    with offered(proxy, session, up) as side:
         seen = [side.next(), side.next(), side.next()]
     assert seen == [
         Ping(payload=b"1"), Pong(payload=b""), CloseConnection(code=1000, reason=""),
@@ -106,12 +45,12 @@ def test_no_byte_of_a_ping_a_pong_or_a_close_reaches_the_upstream(
     seen: SimpleQueue[Event] = SimpleQueue()
 
     def watch(exchange: Exchange) -> None:
-        side = upstream(exchange)
+        side = taken(exchange)
         for _ in range(3):
             seen.put(side.next())
 
     up.route("/frames", watch)
-    with agent(proxy, session, up) as side:
+    with offered(proxy, session, up) as side:
         side.send(Ping(payload=b"mine"))
         side.send(Pong(payload=b"mine"))
         side.send(CloseConnection(code=1001, reason="mine"))
@@ -127,13 +66,13 @@ def test_whoever_asks_gets_its_own_payload_back(
     answered: SimpleQueue[Event] = SimpleQueue()
 
     def ask(exchange: Exchange) -> None:
-        side = upstream(exchange)
+        side = taken(exchange)
         for number in range(40):
             side.send(Ping(payload=b"%d!" % number))
         answered.put(side.next())
 
     up.route("/frames", ask)
-    with agent(proxy, session, up) as side:
+    with offered(proxy, session, up) as side:
         asked = [side.next() for _ in range(40)]
         last = asked[-1]
         assert isinstance(last, Ping)
@@ -165,7 +104,7 @@ def test_a_message_that_does_not_end_closes_the_websocket(
     monkeypatch.setattr(frames, "MESSAGE_BYTES", 600_000)
 
     def flood(exchange: Exchange) -> None:
-        side = upstream(exchange)
+        side = taken(exchange)
         for _ in range(10_000 if not piece else 11):
             if isinstance(piece, str):
                 side.send(TextMessage(piece, message_finished=False))
@@ -174,7 +113,7 @@ def test_a_message_that_does_not_end_closes_the_websocket(
         side.next()
 
     up.route("/frames", flood)
-    with agent(proxy, session, up) as side:
+    with offered(proxy, session, up) as side:
         assert side.next() == CloseConnection(code=1009, reason="")
     outcome = proxy.wait_for(session, 1, "action.outcome")[-1]
     assert outcome.fields["ended"] == "aborted"
@@ -186,14 +125,14 @@ def test_many_messages_that_end_have_no_limit_together(
     monkeypatch.setattr(frames, "MESSAGE_BYTES", 100_000)
 
     def talk(exchange: Exchange) -> None:
-        side = upstream(exchange)
+        side = taken(exchange)
         for _ in range(5):
             side.send(BytesMessage(b"\0" * 30_000, message_finished=False))
             side.send(BytesMessage(b"\0" * 30_000))
         side.next()
 
     up.route("/frames", talk)
-    with agent(proxy, session, up) as side:
+    with offered(proxy, session, up) as side:
         size = 0
         while size < 300_000:
             event = side.next()

@@ -171,18 +171,6 @@ def test_nothing_is_dialled_when_the_question_whether_to_dial_fails(
     assert up.connections == 0
 
 
-def test_a_refusal_that_fails_itself_still_refuses_on_an_open_connection(
-    proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        monkeypatch.setattr("ghost_addons.judging.judge", explode)
-        monkeypatch.setattr("ghost_addons.refusals.Refusals.enter", explode)
-        answer = tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}")
-    assert (answer.status, b"guard.unrecorded" in answer.body) == (503, True)
-    assert len(up.requests) == 1
-
-
 @pytest.mark.parametrize("method", ["POST", "GET"])
 def test_a_call_that_fails_after_its_intent_is_settled_and_not_sent(
     method: str,

@@ -78,6 +78,20 @@ def test_refusals_make_room_for_other_events_and_not_the_other_way_round() -> No
     assert receiver.lost == 7
 
 
+def test_calls_make_room_for_what_no_agent_can_cause() -> None:
+    receiver = Receiver(limit=3)
+    receiver.line.put(notice(0))
+    assert receiver.began.wait(WAIT_SECONDS)
+    names = ["action.failed", "action.denied", "action.executed", "session.quarantined"]
+    names += ["action.executed", "credential.revoked", "session.sealed", "session.expired"]
+    for number, name in enumerate(names, start=1):
+        receiver.line.put(notice(number, name))
+    receiver.open.set()
+    receiver.close(WAIT_SECONDS)
+    assert [id_ for id_, _ in receiver.taken] == ["act_0", "act_4", "act_6", "act_7"]
+    assert receiver.lost == 5
+
+
 def test_a_full_line_takes_nothing_more_and_tells_how_many_were_lost() -> None:
     receiver = Receiver(limit=2)
     receiver.line.put(notice(0))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from ghost_addons import notice
+from ghost_addons.called import Called
 from ghost_ledger.canonical import Value
 from ghost_ledger.recorder import Receipt
 
@@ -19,6 +20,24 @@ def receipt(kind: str, fields: Mapping[str, Value] | None = None) -> Receipt:
     return Receipt(7, SID, 3, LEAF, body, b"", 1_700_000_000_000_000)
 
 
+class Known(Called):
+    """Calls that are known without a ledger."""
+
+    def __init__(self, **names: str) -> None:
+        self._names = names
+        self._open = {}
+
+    def _entered(self, action_id: str) -> dict[str, object]:
+        return {**self._names} if action_id in ("act_1", "act_2") else {}
+
+
+CALL = {"tool": "shop", "action": "buy", "method": "POST", "host": "api.shop.example"}
+
+
+def told(entered: Receipt) -> notice.Notice | None:
+    return notice.of(entered, Known(**CALL))
+
+
 @pytest.mark.parametrize(
     ("kind", "fields", "name"),
     [
@@ -30,7 +49,7 @@ def receipt(kind: str, fields: Mapping[str, Value] | None = None) -> Receipt:
         ("action.outcome", {"status": "executed"}, "action.executed"),
         ("action.outcome", {"status": "failed"}, "action.failed"),
         ("action.denied", {}, "action.denied"),
-        ("action.unknown", {}, "action.unknown"),
+        ("action.unknown", {"action": "act_2"}, "action.unknown"),
         ("approval.asked", {}, "approval.asked"),
         ("credential.issued", {}, "credential.issued"),
         ("credential.revoked", {}, "credential.revoked"),
@@ -40,7 +59,7 @@ def receipt(kind: str, fields: Mapping[str, Value] | None = None) -> Receipt:
 def test_an_entry_is_the_event_of_its_name(
     kind: str, fields: Mapping[str, Value], name: str
 ) -> None:
-    found = notice.of(receipt(kind, fields))
+    found = told(receipt(kind, fields))
     assert found is not None
     assert found.name == json.loads(found.body)["type"] == name
 
@@ -48,7 +67,7 @@ def test_an_entry_is_the_event_of_its_name(
 @pytest.mark.parametrize(
     ("kind", "fields"),
     [
-        ("action.intent", {}),
+        ("action.intent", CALL),
         ("session.closed", {"reason": "evaporate"}),
         ("session.spawn", {"system": True}),
         ("webhook.delivered", {}),
@@ -56,7 +75,7 @@ def test_an_entry_is_the_event_of_its_name(
     ],
 )
 def test_what_nobody_can_ask_for_is_no_event(kind: str, fields: Mapping[str, Value]) -> None:
-    assert notice.of(receipt(kind, fields)) is None
+    assert told(receipt(kind, fields)) is None
 
 
 def test_the_body_is_a_cloud_event_with_names_codes_and_commitments_only() -> None:
@@ -72,7 +91,7 @@ def test_the_body_is_a_cloud_event_with_names_codes_and_commitments_only() -> No
         "verdicts": [{"reason": "4111 is not allowed"}],
         "scopes": ["secret-project"],
     }
-    found = notice.of(receipt("action.denied", entered))
+    found = told(receipt("action.denied", entered))
     assert found is not None
     document = json.loads(found.body)
     assert document == {
@@ -86,8 +105,42 @@ def test_the_body_is_a_cloud_event_with_names_codes_and_commitments_only() -> No
         "data": {
             "session_id": SID,
             "entry_id": "act_1",
+            "action_id": "act_1",
             "entry_hash": LEAF.hex(),
             "seq": 3,
             **{name: entered[name] for name in list(entered)[:7]},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("action.outcome", {"status": "executed", "intent": "ab"}),
+        ("action.outcome", {"status": "failed", "error": "target.unresolved"}),
+        ("action.unknown", {"intent": "ab", "action": "act_1", "session": SID}),
+    ],
+)
+def test_an_outcome_names_the_call_of_its_intent(kind: str, fields: Mapping[str, Value]) -> None:
+    found = told(receipt(kind, fields))
+    assert found is not None
+    data = json.loads(found.body)["data"]
+    assert {name: data[name] for name in CALL} == CALL
+    assert data["action_id"] == "act_1"
+
+
+def test_a_quarantine_has_the_id_of_the_call_and_no_name_in_its_place() -> None:
+    found = told(receipt("session.quarantined", {"by": "hook:x", "reason": "", "action": "act_9"}))
+    assert found is not None
+    data = json.loads(found.body)["data"]
+    assert data["action_id"] == "act_9"
+    assert "action" not in data
+
+
+def test_an_intent_is_remembered_until_its_outcome() -> None:
+    called = Known(**{**CALL, "tool": "from the ledger"})
+    assert notice.of(receipt("action.intent", CALL), called) is None
+    for tool in ("shop", "from the ledger"):
+        found = notice.of(receipt("action.outcome", {"status": "executed"}), called)
+        assert found is not None
+        assert json.loads(found.body)["data"]["tool"] == tool

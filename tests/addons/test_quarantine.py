@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import ssl
+import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +21,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.session import quarantine
 from support.agent import Answer, Tunnel, raw_connect, secure_connect
 from support.agent2 import Http2Client
+from support.exchange import Exchange
 from support.live import LiveProxy, LiveSession, until
 from support.upstream import Upstream
 
@@ -135,6 +137,31 @@ def test_uploads_on_the_connection_that_is_told_why_do_not_finish(
         assert tunnel.closed()
     assert proxy.wait_for(session, 1, "action.outcome")[0].fields["ended"] == "aborted"
     assert not any(b"decided" in each.body for each in up.requests)
+
+
+def test_a_held_reply_on_the_connection_that_is_told_why_is_withheld(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    stopped = threading.Event()
+
+    def late(exchange: Exchange) -> None:
+        stopped.wait(5)
+        exchange.reply(200, b"private")
+
+    up.route("/late", late)
+    proxy.home.hook("demo_api_DELETE_pre.sh", STOP)
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)
+    ) as tunnel:
+        client = Http2Client(tunnel)
+        held = client.begin("POST", "/late", up.authority, body=b"{}")
+        proxy.wait_for(session, 1, "action.intent")
+        assert client.request("DELETE", "/echo", up.authority).status == 403
+        stopped.set()
+        answer = client.answer(held)
+    assert (answer.status, b"private" in answer.body) == (403, False)
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert (outcome.fields["status"], outcome.fields["error"]) == ("failed", "session.quarantined")
 
 
 def test_a_post_hook_withholds_the_reply_and_stops_the_session(

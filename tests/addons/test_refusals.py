@@ -77,6 +77,8 @@ def test_a_single_refusal_leaves_a_single_entry(recorder: Recorder) -> None:
         (replace(ATTEMPT, method="PUT"), REFUSAL),
         (ATTEMPT, replace(REFUSAL, code="scope.host")),
         (ATTEMPT, replace(REFUSAL, rule="settings:2")),
+        (replace(ATTEMPT, agent_head=b"DELETE /?all=1 HTTP/1.1\r\n\r\n"), REFUSAL),
+        (ATTEMPT, replace(REFUSAL, message="no, for another reason")),
         (replace(ATTEMPT, alone=True), REFUSAL),
     ],
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from pathlib import Path
 
 import pytest
@@ -93,6 +94,17 @@ def test_a_private_address_is_not_dialled_unless_it_is_named(
             assert tunnel.connected.header("x-ghost-reason") == b"target.address"
         assert live.last(session).fields["stage"] == "address"
     assert up.connections == 0
+
+
+def test_a_host_that_has_no_address_is_told_with_what_to_do(proxy: LiveProxy) -> None:
+    session = proxy.spawn("GET https://no-such-host.invalid/**")
+    with raw_connect(proxy.port, "no-such-host.invalid:443", session.auth) as tunnel:
+        tunnel.tls(sni="no-such-host.invalid", ca=proxy.ca)
+        answer = tunnel.request("GET", "/", {"Host": "no-such-host.invalid"})
+    error = json.loads(answer.body)["error"]
+    assert (answer.status, error["code"]) == (502, "target.unresolved")
+    assert "'no-such-host.invalid'" in error["message"]
+    assert "getent hosts no-such-host.invalid" in error["hint"]
 
 
 def test_plain_http_passes_only_where_a_scope_spells_it(tmp_path: Path, certs: Certs) -> None:

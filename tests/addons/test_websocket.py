@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import ssl
+from queue import SimpleQueue
 
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
+from wsproto import ConnectionType
+from wsproto.connection import Connection
+from wsproto.events import CloseConnection, Event, TextMessage
+from wsproto.extensions import PerMessageDeflate
 
 from support.agent import secure_connect
+from support.exchange import Exchange
 from support.home import SECRET
 from support.live import LiveProxy, LiveSession
+from support.side import Side, asked, offered, received, taken
 from support.upstream import Upstream
+
+STOP = '{"verdict": "quarantine", "reason": "it says too much"}'
 
 
 def opened(proxy: LiveProxy, session: LiveSession, up: Upstream) -> ClientConnection:
@@ -86,6 +95,105 @@ def test_a_message_with_a_secret_of_ours_ends_the_websocket_before_it_leaves(
     (outcome,) = proxy.wait_for(session, 1, "action.outcome")
     assert (outcome.fields["ended"], outcome.fields["error"]) == ("aborted", "credential.leaked")
     assert up.body_bytes == len("one")
+
+
+def test_what_came_behind_a_leak_in_the_same_breath_does_not_go_on(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    heard: SimpleQueue[list[Event]] = SimpleQueue()
+    up.route("/frames", lambda exchange: heard.put(taken(exchange).rest()))
+    with offered(proxy, session, up) as agent:
+        texts = ("one", f"my key is {SECRET}", "the rest of it")
+        agent.send(*map(TextMessage, texts))
+        told = heard.get(timeout=5)
+    assert [each.data for each in told if isinstance(each, TextMessage)] == ["one"]
+
+
+def test_our_own_token_in_messages_arrives_as_a_mark(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    def tell(exchange: Exchange) -> None:
+        token = (exchange.record.header("x-ghost-token") or b"").decode()
+        side = taken(exchange)
+        side.send(TextMessage(token), TextMessage(token[:40]), TextMessage(token[40:]))
+        side.next()
+
+    up.route("/frames", tell)
+    with offered(proxy, session, up) as agent:
+        told = [getattr(agent.next(), "data", "") for _ in range(3)]
+    assert told[0] == told[2] == "[redacted by ghost]"
+    assert len(told[1]) == 40
+
+
+@pytest.mark.parametrize(
+    "extension",
+    [
+        "x-own",
+        "permessage-deflate, x-own",
+        "permessage-deflate, permessage-deflate",
+        "permessage-deflate; server_max_window_bits=999",
+        "permessage-deflate; server_max_window_bits=x",
+        "permessage-deflate; server_max_window_bits",
+        "permessage-deflate; client_max_window_bits=0",
+        "Permessage-Deflate",
+    ],
+)
+def test_an_extension_that_cannot_be_undone_is_refused(
+    extension: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    up.route("/frames", lambda each: taken(each, f"Sec-WebSocket-Extensions: {extension}").rest())
+    with asked(proxy, session, up, ("Sec-WebSocket-Extensions", extension)) as (_, head):
+        assert head.status == 502
+    assert proxy.last(session).fields["error"] == "reply.upgrade"
+
+
+@pytest.mark.parametrize(
+    "parameters", ["", "; server_no_context_takeover", " ;client_max_window_bits = 10"]
+)
+def test_messages_are_read_however_they_are_compressed(
+    parameters: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    line = f"permessage-deflate{parameters}"
+
+    def tell(exchange: Exchange) -> None:
+        side = taken(exchange, f"Sec-WebSocket-Extensions: {line}")
+        deflate = PerMessageDeflate()
+        deflate.finalize(line)
+        side.state = Connection(ConnectionType.SERVER, [deflate])
+        side.send(TextMessage(f"it is {SECRET}"))
+        side.next()
+
+    up.route("/frames", tell)
+    with asked(proxy, session, up, ("Sec-WebSocket-Extensions", line)) as (tunnel, head):
+        assert head.status == 101
+        deflate = PerMessageDeflate()
+        deflate.finalize(line)
+        state = Connection(ConnectionType.CLIENT, [deflate])
+        side = Side(state, tunnel.send, lambda: received(tunnel))
+        assert getattr(side.next(), "data", "") == "it is [redacted by ghost]"
+
+
+@pytest.mark.parametrize("leaves", ["the upstream", "the agent"])
+def test_a_post_hook_hears_of_a_websocket_at_its_end(
+    leaves: str, proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    proxy.home.hook("demo_api_post.sh", f"#!/bin/sh\ncat >/dev/null\necho '{STOP}'\n")
+
+    def talk(exchange: Exchange) -> None:
+        side = taken(exchange)
+        side.send(TextMessage("what the hook must hear of"))
+        if leaves == "the upstream":
+            side.send(CloseConnection(code=1000))
+        side.rest()
+
+    up.route("/frames", talk)
+    with offered(proxy, session, up) as agent:
+        agent.next()
+        if leaves == "the upstream":
+            agent.next()
+    (outcome,) = proxy.wait_for(session, 1, "action.outcome")
+    assert outcome.fields["flags"] == ["flagged"]
+    assert "session.quarantined" in proxy.types(session)
 
 
 def test_a_switch_of_protocols_that_nobody_asked_for_is_refused(

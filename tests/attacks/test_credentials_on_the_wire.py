@@ -176,7 +176,10 @@ def test_of_two_credentials_on_one_host_each_has_its_paths(
             for path in ("/v1/x", "/v2/x", "/v1", "/v1%2Fx")
         ]
         assert statuses == [404, 404, 404, 403]
-        assert b"'demo' and 'v1'" in call(live, session, up, path="/v1%2Fx", body=b"{}").body
+        for path in ("/v1%2Fx", "/%2Fv1/x", "/%2576%31/x", "/a%2F..%2Fv1", "/v1%2F%2Fx"):
+            answer = call(live, session, up, path=path, body=b"{}")
+            assert answer.status in (400, 403), path
+        assert b"'demo' and 'v1'" in call(live, session, up, path="/%2Fv1/x", body=b"{}").body
         used = [
             each.fields.get("credential")
             for each in live.entries(session)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-SECRET = "hunter2-hunter2-hunter2"
+SECRET = "hunter2-hunter2-and-something-else"
+WEAK = "hunter2"
 
 
 class Ghost:
@@ -67,6 +68,30 @@ def test_a_secret_from_stdin_is_stored_and_usable(ghost: Ghost) -> None:
 
 def test_a_secret_that_nothing_uses_gets_a_hint(ghost: Ghost) -> None:
     assert 'secret = "vault:stripe"' in ghost("add", "stripe", stdin=SECRET).stderr
+
+
+def test_a_webhook_at_a_metadata_address_is_refused_as_the_proxy_would(ghost: Ghost) -> None:
+    hook = '[webhooks.ops]\non = ["session.sealed"]\nsecret = "env:OPS"\nurl = "https://{}/"\n'
+    ghost("add", "stripe", stdin=SECRET)
+    for place in ("169.254.169.254", "2852039166", "[::ffff:a9fe:a9fe]", "10.0.0.1", "127.0.0.1"):
+        ghost.configure(STRIPE + hook.format(place))
+        assert "webhooks.ops.url" in ghost("test", "stripe", fails=3).stderr
+    allowed = '[proxy]\nallow_private = ["10.0.0.1"]\n'
+    ghost.configure(STRIPE + hook.format("10.0.0.1") + allowed)
+    ghost("test", "stripe")
+
+
+def test_a_weak_secret_is_warned_of_without_value_or_length(ghost: Ghost) -> None:
+    ghost.configure(STRIPE)
+    for words in (("add", "stripe"), ("test", "stripe")):
+        done = ghost(*words, stdin=WEAK)
+        assert "warning: credential 'stripe': its secret is weak" in done.stderr
+        assert str(len(WEAK)) not in done.stderr
+    assert document(ghost("test", "stripe", "--json"))["weak"] is True
+    assert "weak" in ghost("add", "stripe", "--quiet", stdin=WEAK).stderr
+    strong = ghost("add", "stripe", stdin=SECRET)
+    assert "weak" not in strong.stderr
+    assert document(ghost("test", "stripe", "--json"))["weak"] is False
 
 
 def test_a_secret_on_the_command_line_is_refused_without_repeating_it(ghost: Ghost) -> None:

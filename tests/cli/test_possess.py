@@ -172,6 +172,24 @@ def test_a_broken_configuration_is_exit_3_and_names_the_file(tmp_path: Path) -> 
 # -- who a client is ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('[[rules]]\ndeny = { when = "amount[ > 5" }', "column 7"),
+        (
+            '[tools.a.actions.b.limits]\nsum = { field = "amount[", max = 1 }',
+            "expected the name of a field such as amount",
+        ),
+    ],
+)
+def test_a_field_that_cannot_be_read_is_exit_3(tmp_path: Path, text: str, named: str) -> None:
+    with ghost_home(tmp_path) as broken:
+        broken.append(text)
+        done = ghost(broken, "possess", "--json", "--port", "0")
+    assert done.code == 3
+    assert named in done.error["message"]
+
+
 def test_an_address_without_scheme_and_credentials_is_enough_for_our_own_user(
     bare: Bare, up: Upstream
 ) -> None:

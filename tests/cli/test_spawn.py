@@ -64,6 +64,14 @@ def folders() -> list[Path]:
     return [path for path in runtime_dir().iterdir() if path.is_dir()]
 
 
+def test_a_project_that_lowers_the_longest_life_shortens_the_usual_one(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "ghost.toml").write_text("[session]\nmax_ttl_seconds = 60\n")
+    assert spawn(capsys, "--scope", "shop")["ttl_seconds"] == 60
+    assert refused(capsys, "--intent", "x", "--scope", "shop", "--ttl", "61")[0] != 0
+
+
 def test_one_json_object_with_the_seeds_fields_in_their_forms(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghost_core import trust
+from ghost_core import settings, trust
 from ghost_core.errors import ConfigError
 from ghost_core.paths import Home
 from ghost_core.settings_sources import SIZE_LIMIT, gather, parse, project_file, read_file
@@ -45,6 +45,59 @@ def test_the_nearest_file_upwards_is_the_projects(house: Home, project: Path) ->
 def test_the_homes_own_file_is_no_projects_file(house: Home) -> None:
     write(house.root, "")
     assert project_file(house, house.root) is None
+
+
+TTL, LONGEST = ("session", "ttl_seconds"), ("session", "max_ttl_seconds")
+
+
+@pytest.mark.parametrize("own", ["", "[session]\nttl_seconds = 200\nmax_ttl_seconds = 500"])
+@pytest.mark.parametrize("trusted", [True, False])
+def test_a_project_that_lowers_the_maximum_shortens_the_lifetime(
+    house: Home, project: Path, *, own: str, trusted: bool
+) -> None:
+    write(house.root, own)
+    path = write(project, "[session]\nmax_ttl_seconds = 60")
+    if trusted:
+        trust.record(house, path, path.read_bytes())
+    found = gather(house, project)
+    assert found.find(LONGEST) == found.find(TTL) == (60, str(path))
+    assert settings.load(cwd=project, warn=lambda _: None).session.ttl_seconds == 60
+    assert settings.peek("session.ttl_seconds", cwd=project) == {"session.ttl_seconds": 60}
+
+
+def test_a_project_shortens_what_a_variable_says_too(
+    house: Home, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHOST_SESSION__TTL_SECONDS", "90")
+    write(project, "[session]\nmax_ttl_seconds = 60")
+    assert gather(house, project).find(TTL)[0] == 60
+    write(project, "[session]\nmax_ttl_seconds = 120")
+    assert gather(house, project).find(TTL) == (90, "environment")
+
+
+def test_a_home_that_lowers_the_maximum_only_shortens_the_default(
+    house: Home, project: Path
+) -> None:
+    write(house.root, "[session]\nmax_ttl_seconds = 60")
+    assert gather(house, project).find(TTL)[0] == 60
+
+
+@pytest.mark.parametrize(
+    ("own", "theirs"),
+    [
+        ("", "[session]\nmax_ttl_seconds = 60\nttl_seconds = 90"),
+        ("[session]\nmax_ttl_seconds = 60\nttl_seconds = 90", ""),
+        ("[session]\nttl_seconds = 90000", ""),
+        ("", "[session]\nmax_ttl_seconds = 0"),
+    ],
+)
+def test_a_source_that_contradicts_itself_is_refused(
+    house: Home, project: Path, own: str, theirs: str
+) -> None:
+    write(house.root, own)
+    write(project, theirs)
+    with pytest.raises(ConfigError, match="ttl_seconds"):
+        settings.load(cwd=project, warn=lambda _: None)
 
 
 def test_an_untrusted_file_tightens_and_is_warned_about_once(house: Home, project: Path) -> None:
@@ -88,6 +141,8 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
     write(
         house.root,
         '[proxy]\nupstream_ca = "ca.pem"\n[hooks]\ndir = "/abs"\n'
+        '[database]\nurl = "sqlite:///x.db"\n[credentials.c]\nsecret = "file:c.key"\n'
+        '[credentials.d]\nsecret = "env:KEY"\n[webhooks.w]\nsecret = "file:~/w.key"\n'
         '[tools.t]\nopenapi = "t.yaml"\n'
         '[tools.t.actions.a]\nrequest_schema = "~/s.json"\nresponse_schema = "s.json"\n'
         '[tools.t.actions.a.response_schemas]\n201 = "created.json"',
@@ -96,6 +151,10 @@ def test_relative_names_are_relative_to_the_file_that_says_them(house: Home) -> 
     action = ("tools", "t", "actions", "a")
     assert found.find(("proxy", "upstream_ca"))[0] == str(house.root / "ca.pem")
     assert found.find(("hooks", "dir"))[0] == "/abs"
+    assert found.find(("database", "url"))[0] == f"sqlite:///{house.root / 'x.db'}"
+    assert found.find(("credentials", "c", "secret"))[0] == f"file:{house.root / 'c.key'}"
+    assert found.find(("credentials", "d", "secret"))[0] == "env:KEY"
+    assert found.find(("webhooks", "w", "secret"))[0] == "file:~/w.key"
     assert found.find(("tools", "t", "openapi"))[0] == str(house.root / "t.yaml")
     assert found.find((*action, "request_schema"))[0] == "~/s.json"
     assert found.find((*action, "response_schema"))[0] == str(house.root / "s.json")

@@ -36,6 +36,12 @@ def test_the_ceiling_of_a_sum_is_exact() -> None:
     assert action.limits.sum.max == Decimal("0.1")
 
 
+@pytest.mark.parametrize("field", ["amount[", "order..amount", "the amount"])
+def test_the_field_of_a_sum_is_a_path(field: str) -> None:
+    with pytest.raises(ValidationError, match="expected the name of a field"):
+        ActionSettings.model_validate({"limits": {"sum": {"field": field, "max": 1}}})
+
+
 def test_a_rule_matches_everything_it_does_not_name() -> None:
     match = RuleMatch(host="*.internal")
     assert (match.method, match.path, match.tool) == ("*", "/**", None)

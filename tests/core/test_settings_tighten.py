@@ -26,7 +26,6 @@ def one(key: str, value: object) -> dict[str, object]:
 COUNTS: list[tuple[str, object]] = [
     ("session.ttl_seconds", 299),
     ("session.max_ttl_seconds", 60),
-    ("hooks.timeout_seconds", Decimal("0.5")),
     ("proxy.record", "all"),
     ("proxy.scrub", "refuse"),
     ("rules", [{"deny": {"host": "*"}}]),
@@ -49,6 +48,7 @@ DOES_NOT: list[tuple[str, object]] = [
     ("session.ttl_seconds", 301),
     ("session.max_ttl_seconds", 86401),
     ("hooks.timeout_seconds", 11),
+    ("hooks.timeout_seconds", Decimal("0.5")),
     ("hooks.dir", "hooks"),
     ("proxy.scrub", "mark"),
     ("proxy.host", "0.0.0.0"),

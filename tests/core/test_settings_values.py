@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core.paths import Home
-from ghost_core.settings_values import database_url, reference, size_bytes
+from ghost_core.settings_values import database_url, field_path, reference, size_bytes
 
 
 @pytest.mark.parametrize(
@@ -83,3 +83,33 @@ def test_anything_else_is_no_reference_and_is_not_repeated(text: str) -> None:
     with pytest.raises(ValueError, match="expected a reference") as caught:
         reference(text)
     assert not text or text not in str(caught.value).split(": ")[0]
+
+
+@pytest.mark.parametrize(
+    "text", ["amount", "order.amount", "items[0].amount", "$.a-b._c", "a[1][2]", "mont\u00e1nt"]
+)
+def test_a_field_is_named_by_its_path(text: str) -> None:
+    assert field_path(text) == text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "amount[",
+        "amount[]",
+        "amount]",
+        "a..b",
+        ".a",
+        "a.",
+        "a b",
+        " a",
+        "a\n",
+        "0",
+        "",
+        "$",
+        "a[x]",
+    ],
+)
+def test_what_names_no_field_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected the name of a field"):
+        field_path(text)

@@ -23,8 +23,15 @@ class HandClock:
         return "test"
 
 
-def commands(clock: HandClock | None = None, *, timeout_seconds: float = 5.0) -> Commands:
-    return Commands(clock or HandClock(), timeout_seconds=timeout_seconds)
+def commands(
+    clock: HandClock | None = None, *, folder: Path = Path("/"), timeout_seconds: float = 5.0
+) -> Commands:
+    return Commands(clock or HandClock(), folder=folder, timeout_seconds=timeout_seconds)
+
+
+def test_a_program_runs_in_the_folder_that_it_is_given(tmp_path: Path) -> None:
+    answer = commands(folder=tmp_path).answer("pwd", subject="x")
+    assert answer.reveal().decode().strip() == str(tmp_path)
 
 
 def test_an_answer_is_used_again_for_a_minute(tmp_path: Path) -> None:

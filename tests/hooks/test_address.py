@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 import pytest
 
 from ghost_core.errors import DeniedError, FailedError
-from ghost_hooks.address import judge, resolve, resolve_all
+from ghost_hooks.address import judge, require, resolve, resolve_all
 
 
 def _answers(*ips: str) -> Callable[[str, int], Awaitable[Sequence[str]]]:
@@ -120,6 +120,16 @@ def test_an_address_is_judged_without_asking_anybody() -> None:
     assert found == "127.0.0.1"
 
 
+def test_only_a_private_address_comes_with_the_way_to_allow_it() -> None:
+    for ip, hint in (("::1", '["[::1]:443"]'), ("10.0.0.1", '["10.0.0.1:443"]')):
+        with pytest.raises(DeniedError) as caught:
+            require(ip, allowed=(), host=ip, port=443)
+        assert hint in (caught.value.hint or "")
+    with pytest.raises(DeniedError) as caught:
+        require("169.254.169.254", allowed=("169.254.169.254",), host="a.example", port=443)
+    assert "no setting allows" in (caught.value.hint or "")
+
+
 def test_no_answer_and_a_failing_resolver_are_upstream_failures() -> None:
     async def broken(_: str, __: int) -> Sequence[str]:
         raise OSError("no such name")
@@ -128,6 +138,7 @@ def test_no_answer_and_a_failing_resolver_are_upstream_failures() -> None:
         with pytest.raises(FailedError) as caught:
             asyncio.run(resolve("name.example", 443, resolver=resolver))
         assert caught.value.code == "target.unresolved"
+        assert "getent hosts name.example" in (caught.value.hint or "")
 
 
 def test_a_resolver_that_hangs_is_given_up() -> None:

@@ -73,6 +73,38 @@ def test_where_nobody_may_go_nothing_is_dialled(url: str, code: str) -> None:
     assert code_of(Poster((), None, 5.0), url) == code
 
 
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("https://169.254.169.254/latest", "target.address"),
+        ("https://10.0.0.1/", "target.address"),
+        ("https://127.0.0.1:8443/", "target.address"),
+        ("https://[::1]/", "target.address"),
+        ("https://[fe80::1]/", "target.address"),
+        ("https://[fd00:ec2::254]/", "target.address"),
+        ("https://[64:ff9b::a9fe:a9fe]/", "target.address"),
+        ("https://[::ffff:169.254.169.254]/", "target.host"),
+        ("https://[::ffff:a9fe:a9fe]/", "target.host"),
+        ("https://2852039166/", "target.host"),
+        ("https://0xa9fea9fe/", "target.host"),
+        ("https://0251.0376.0251.0376/", "target.host"),
+        ("https://169.254.43518/", "target.host"),
+    ],
+)
+def test_an_address_that_may_not_be_dialled_is_refused_before_anything_is_sent(
+    url: str, code: str
+) -> None:
+    named = ("169.254.169.254", "169.254.169.254:443")  # opens private places, and no such address
+    with pytest.raises(DeniedError) as caught:
+        Poster(named, None, 5.0).require_reachable(url)
+    assert caught.value.code == code
+
+
+def test_a_named_private_address_is_reachable() -> None:
+    for named, url in (("10.0.0.1", "https://10.0.0.1/"), ("[::1]:8443", "https://[::1]:8443/")):
+        assert Poster((named,), None, 5.0).require_reachable(url).url == url
+
+
 def test_a_name_without_an_address_is_told(ops: Upstream, certs: Certs) -> None:
     assert code_of(Poster((), None, 5.0), "https://no-such-host.invalid/") == "target.unresolved"
 
@@ -106,6 +138,11 @@ def test_seconds_to_wait_are_read_and_nothing_else(ops: Upstream, certs: Certs) 
 def test_a_certificate_that_nobody_vouches_for_ends_it(ops: Upstream, certs: Certs) -> None:
     assert code_of(Poster((ops.authority,), None, 5.0), ops.url) == "webhook.tls"
     assert ops.requests == ()
+
+
+def test_a_status_that_is_none_is_no_answer(ops: Upstream, certs: Certs) -> None:
+    ops.route("/odd", lambda each: each.reply(999, b""))
+    assert code_of(poster(ops, certs), f"{ops.url}/odd") == "webhook.unreachable"
 
 
 def test_nobody_there_and_nobody_who_stays_are_the_same(ops: Upstream, certs: Certs) -> None:

@@ -74,6 +74,25 @@ def test_actions_come_in_log_order_with_refusals(ledger: Ledger, owned: Owned):
     assert [row.status for row in ledger.actions(owned.sid)] == ["executed", "denied", "pending"]
 
 
+def test_an_action_is_found_by_its_id(ledger: Ledger, owned: Owned):
+    (receipt,) = owned.recorder.append(intent(owned.sid))
+    (row,) = ledger.actions(owned.sid)
+    assert ledger.action(row.action_id) == row
+    assert row.intent_idx == receipt.idx
+    assert ledger.action("act_" + "0" * 32) is None
+
+
+def test_failures_are_counted_by_their_error_over_sessions(ledger: Ledger, owned: Owned):
+    assert ledger.failures([owned.sid], "scope.none") == 0
+    owned.act()
+    owned.recorder.append(denied(owned.sid))
+    equal = denied(owned.sid)
+    owned.recorder.append(replace(equal, fields={**equal.fields, "count": 3}))
+    assert ledger.failures(["gh_other", owned.sid], "scope.none") == 4
+    assert ledger.failures([owned.sid], "credential.leaked") == 0
+    assert ledger.failures([], "scope.none") == 0
+
+
 def test_credentials_tell_birth_and_end_of_the_session_key(ledger: Ledger, owned: Owned):
     owned.recorder.seal(owned.sid, CLOSED)
     assert [row.reason for row in ledger.credentials(owned.sid)] == ["spawn", "evaporate"]

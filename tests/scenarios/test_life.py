@@ -14,8 +14,10 @@ from websockets.sync.client import ClientConnection, connect
 from support.agent import Tunnel, raw_connect
 from support.agent2 import Http2Client, StreamResetError
 from support.board import Sight, scenario
+from support.exchange import Exchange
+from support.http1 import Http1Exchange
 from support.live import until
-from support.scene import Scene
+from support.scene import Scene, reason_of
 from support.shell import inside
 
 CUT_SECONDS = 1.0
@@ -146,6 +148,44 @@ def test_a_websocket_is_cut_within_a_second(end: str, scene: Scene) -> None:
     scene.sight.agent.append("one echo, then cut")
     (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
     assert (outcome.fields["frames_out"], outcome.fields["ended"]) == (1, "aborted")
+
+
+UNSEALED = scenario(
+    "seal-kept-off", 1, "answers and refused hosts that no entry holds, to keep a session open"
+)
+
+
+@UNSEALED
+@pytest.mark.parametrize("held", [True, False], ids=["held", "streamed"])
+@pytest.mark.parametrize("status", ["0", "42", "099", "-7", "600", "999", "200000"])
+def test_a_status_that_is_none_is_refused_and_the_session_sealed(
+    status: str, held: bool, scene: Scene
+) -> None:
+    def odd(exchange: Exchange) -> None:
+        assert isinstance(exchange, Http1Exchange)
+        exchange.keep = False
+        rest = "Content-Length: 2\r\n\r\nhi" if held else "\r\nhi"
+        exchange.raw(f"HTTP/1.1 {status} odd\r\n{rest}".encode())
+
+    scene.up.route("/odd", odd)
+    answer = scene.ask("POST", "/odd", body=b"{}")
+    assert (answer.status, reason_of(answer)) == (502, "reply.status")
+    (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
+    assert (outcome.fields["status"], outcome.fields["error"]) == ("failed", "reply.status")
+    assert scene.proxy.evaporate(scene.session)["ephemeral_key_destroyed"] is True
+
+
+@UNSEALED
+def test_refusals_of_many_long_hosts_do_not_make_the_last_entry_too_long(scene: Scene) -> None:
+    for number in range(70):
+        host = ".".join([f"{number:02d}" + "a" * 59] * 4)
+        with scene.connect(f"{host}:8443") as tunnel:
+            assert tunnel.status == 403
+    assert scene.proxy.evaporate(scene.session)["ephemeral_key_destroyed"] is True
+    closed = next(
+        each for each in scene.proxy.entries(scene.session) if each.type == "session.closed"
+    )
+    assert int(str(closed.fields["omitted"])) > 0
 
 
 @scenario("websocket", 2, "a websocket with pings, a message of a megabyte and a close code")

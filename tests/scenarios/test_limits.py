@@ -222,3 +222,64 @@ def test_a_body_of_unknown_length_is_counted_too(live: LiveProxy, up: Upstream) 
         tunnel.send(b"b\r\nhello world\r\n0\r\n\r\n")
         assert tunnel.answer("POST").status == 429
     assert up.requests == ()
+
+
+@scenario(
+    "field-spelling",
+    1,
+    "a summed field in a second spelling or place that many servers take for the same",
+)
+@pytest.mark.parametrize(
+    ("query", "body"),
+    [
+        ("", {"amount": 1, "Amount": 900}),
+        ("", {"amount": 1, " amount": 900}),
+        ("", {"amount": 1, "amount[]": 900}),
+        ("?amount=900", {"amount": 1}),
+        ("?AMOUNT%5B%5D=900", {"amount": 1}),
+    ],
+)
+def test_a_sum_reads_a_field_in_one_spelling(
+    live: LiveProxy, up: Upstream, query: str, body: dict[str, int]
+) -> None:
+    session = live.spawn("demo_api")
+    refused = sent(live, session, up, f"/status/202{query}", json.dumps(body).encode())
+    assert (refused.status, error(refused)["code"]) == (400, "params.spelling")
+    assert "once, spelled exactly so" in error(refused)["hint"]
+    assert up.requests == ()
+    assert live.last(session).fields["error"] == "params.spelling"
+
+
+@scenario(
+    "field-spelling",
+    1,
+    "a summed field in a second spelling or place that many servers take for the same",
+)
+def test_where_nothing_reads_a_field_its_spelling_is_free(live: LiveProxy, up: Upstream) -> None:
+    session = live.spawn("demo_api")
+    body = b'{"amount":1,"Amount":2}'
+    assert sent(live, session, up, "/status/200?amount=3", body).status == 200
+    assert sent(live, session, up, "/status/202?a=3", b'{"amount":1,"a":4,"A":5}').status == 202
+
+
+@scenario(
+    "content-type-twice", 1, "a content type that says two things, where a gate reads the body"
+)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "application/json; charset=utf-8; charset=utf-16",
+        "application/json; charset=utf-16; Charset=utf-8",
+        "application/json; boundary=a; boundary=b",
+        "application/json, text/plain",
+    ],
+)
+def test_a_body_whose_type_says_two_things_is_refused(
+    live: LiveProxy, up: Upstream, kind: str
+) -> None:
+    session = live.spawn("demo_api")
+    headers = {"Host": up.authority, "Content-Type": kind}
+    with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+        refused = tunnel.request("POST", "/status/202", headers, b'{"amount":1}')
+    assert (refused.status, error(refused)["code"]) == (415, "params.encoding")
+    assert up.requests == ()

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import socket
+import time
+from contextlib import ExitStack
+
 import pytest
 
+from support.agent import Tunnel
+from support.agent2 import Http2Client
 from support.board import scenario
 from support.home import SECRET
+from support.live import until
 from support.scene import Scene
 
 PROTOCOLS = pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
@@ -97,6 +104,56 @@ def test_a_deny_rule_holds_for_every_spelling(path: str, staged) -> None:
         answer = scene.ask("POST", path, body=b"{}")
         assert answer.status in (400, 403)
         scene.untouched()
+
+
+@scenario(
+    "path-slow", 2, "a path that a pattern with two wildcards in a segment could try for ever"
+)
+@pytest.mark.parametrize("deny", ["/v1/*-*-*/end", "/v1/{name}-{verb}-{x}"])
+def test_a_path_holds_up_nobody_by_the_pattern_that_judges_it(deny: str, staged) -> None:
+    with staged() as scene:
+        rule = f'[[rules]]\ndeny = {{ host = "*", method = "*", path = "{deny}" }}'
+        scene.proxy.home.append(rule)
+        began = time.monotonic()
+        assert scene.ask("POST", "/v1/" + "-" * 30_000 + "/x", body=b"{}").status == 404
+        assert time.monotonic() - began < 2
+
+
+@scenario("refused-and-gone", 1, "refused calls whose agent leaves before it is told")
+@pytest.mark.parametrize("way", ["leaves", "resets its stream", "ends its HTTP/2"])
+@pytest.mark.parametrize("path", ["/admin/x", "/judged"])
+def test_who_leaves_before_the_answer_hides_no_refusal(path: str, way: str, staged) -> None:
+    rules = (
+        '[[rules]]\ndeny = { host = "*", method = "*", path = "/admin/**" }\n'
+        '[[rules]]\ndeny = { tool = "demo_api", when = "amount > 5" }'
+    )
+    with staged() as scene, ExitStack() as open_ones:
+        scene.proxy.home.append(rules)
+        for _ in range(5):
+            tunnel = scene.tunnel(alpn="http/1.1" if way == "leaves" else "h2")
+            open_ones.enter_context(tunnel)  # a close with bytes unread would throw the call away
+            ask_and_leave(tunnel, scene.up.authority, way, path)
+        until(lambda: sum(int(str(e.fields.get("count", 1))) for e in scene.denials()) == 5)
+        scene.untouched()
+
+
+def ask_and_leave(tunnel: Tunnel, host: str, way: str, path: str) -> None:
+    """Send a call that is refused, and leave in the same breath."""
+    body, kind = b'{"amount": 9}', "application/json"
+    if way == "leaves":
+        tunnel.begin("POST", path, {"Host": host, "Content-Type": kind}, body)
+        tunnel.sock.shutdown(socket.SHUT_WR)
+        return
+    client = Http2Client(tunnel)
+    stream = client.state.get_next_available_stream_id()
+    head = [(":method", "POST"), (":scheme", "https"), (":authority", host), (":path", path)]
+    client.state.send_headers(stream, [*head, ("content-type", kind)])
+    client.state.send_data(stream, body, end_stream=True)
+    if way == "resets its stream":
+        client.state.reset_stream(stream)
+    else:
+        client.state.close_connection()
+    client.flush()
 
 
 @scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")

@@ -47,7 +47,7 @@ Folder = Annotated[
 
 
 def demo(folder: Folder = Path("demo")) -> None:
-    """Run the main job end to end on this machine: no network, and your home is not touched.
+    """Run the main job end to end on this machine: no network, your home and ghost.toml are not touched.
 
     A local API wants a key; an ordinary script calls it through ghost and never holds that key.
     Writes DIR/audit.html and DIR/session.ghost. Exit 1 if anything is not as promised.
@@ -60,7 +60,8 @@ def demo(folder: Folder = Path("demo")) -> None:
         stage = Stage(where, api, folder)
         narrator.heading("A session instead of a key")
         _tell(narrator, stage, OPENING)
-        with commands.possess(where.environment, "--session-id", stage.session) as proxy:
+        words = ("--session-id", stage.session)
+        with commands.possess(where.environment, *words, folder=where.root) as proxy:
             ready = f"localhost:{where.port} accepts calls after {proxy.ready_ms} ms"
             narrator.step("ghost possess", lambda: ready)
             narrator.heading("An unmodified agent works")

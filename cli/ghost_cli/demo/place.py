@@ -1,4 +1,7 @@
-"""The demo's own home in a temporary folder: nothing of the user's is read or written."""
+"""The demo's own home in a temporary folder: nothing of the user's is read or written.
+
+Commands run in that folder, so that no project's `ghost.toml` takes part.
+"""
 
 from __future__ import annotations
 
@@ -113,6 +116,8 @@ def prepare() -> Iterator[Place]:
         key = SecretBytes(f"sk_live_{secrets.token_hex(16)}".encode())
         placeholder = f"sk_ghost_{secrets.token_hex(16)}"
         place = Place(root, _free_port(), key, placeholder, certificate.make(root))
+        # The nearest file is the project's: with this one, none of the folders above.
+        write_file(root / "ghost.toml", b"", mode=0o600)
         write_file(place.key_file, key.reveal() + b"\n", mode=0o600)
         yield place
         key.wipe()

@@ -45,7 +45,8 @@ class Stage:
 
     def ghost(self, *arguments: str, code: int = 0) -> commands.Done:
         """Run a `ghost` command in the demo's home; raises FailedError on another exit code."""
-        return commands.ghost(self.place.environment, *arguments, code=code)
+        place = self.place
+        return commands.ghost(place.environment, *arguments, code=code, folder=place.root)
 
     def agent(self, *tasks: str) -> commands.Done:
         """Run the agent's script with the environment that ghost gave it, and nothing else."""

@@ -10,14 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ghost_core.errors import ConfigError, DeniedError
+from ghost_core.media import utf8_type
 from ghost_credentials.head import Head
 from ghost_credentials.splice import set_form, set_json
 
 if TYPE_CHECKING:
     from ghost_core.settings import CredentialSettings
 
-_JSON = re.compile(rb"(?:application/json|[a-z]+/[a-z0-9.+-]+\+json)\Z")
-_FORM = b"application/x-www-form-urlencoded"
+_JSON = re.compile(r"(?:application/json|[a-z]+/[a-z0-9.+-]+\+json)\Z")
+_FORM = "application/x-www-form-urlencoded"
+_NAME = re.compile(r"(?!\s)[^\[\]]+(?:\[[^\[\]]*\])*(?<!\s)\Z")
 _POINTER = re.compile(r"(?:/(?:[^/~]|~[01])+)+\Z")
 
 
@@ -69,7 +71,8 @@ def build(settings: CredentialSettings, *, name: str) -> Body:
     """Make the kind; raises ConfigError without the field's name, or with a pointer that is none."""
     place = settings.body or ""
     pointer = place.startswith("/")
-    if not place.strip() or not place.isprintable() or (pointer and not _POINTER.match(place)):
+    grammar = _POINTER if pointer else _NAME
+    if not place.isprintable() or not grammar.match(place):
         raise ConfigError(
             f"credential {name!r}: expected the name of a body field, or a JSON pointer",
             code="credential.body",
@@ -81,15 +84,17 @@ def build(settings: CredentialSettings, *, name: str) -> Body:
     return Body(tuple(unescaped), name)
 
 
-def _media(head: Head) -> bytes:
+def _media(head: Head) -> str:
     coding = head.get("content-encoding") or b""
     kinds = head.values("content-type")
-    media, _, rest = (kinds[0] if kinds else b"").lower().partition(b";")
-    charset = rest.replace(b" ", b"").replace(b'"', b"")
     plain = coding.strip().lower() in {b"", b"identity"}
-    if len(kinds) != 1 or not plain or (b"charset=" in charset and b"charset=utf-8" not in charset):
+    try:
+        media = utf8_type(kinds[0].decode("latin-1")) if len(kinds) == 1 and plain else ""
+    except ValueError:
+        media = ""
+    if not media:
         raise _unreadable("one content type, UTF-8 and no content encoding")
-    return media.strip()
+    return media
 
 
 def _unreadable(expected: str) -> DeniedError:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from itertools import accumulate
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
 from ghost_core import db
-from ghost_ledger.canonical import Value
+from ghost_ledger.canonical import Value, encode
 from ghost_ledger.session.tally import Tally
 
 SUMMARY_ROWS: Final = 64
+SUMMARY_BYTES: Final = 12_288
+"""Agents choose how long a refused host is; an entry that is too long would keep off the seal."""
+
+type Row = dict[str, Value]
 
 _COUNTS = sa.text(
     "SELECT tool, action, status, SUM(count) FROM actions WHERE session_id = :sid"
@@ -28,7 +34,7 @@ def closed_fields(
 ) -> dict[str, Value]:
     """Return the fields of `session.closed`.
 
-    Over 64 kinds of actions, the rarest are left out and `omitted` counts them.
+    Over 64 kinds of actions, or 12 KiB of them, the rarest are left out and `omitted` counts them.
     """
     with db.read(engine) as connection:
         counts = connection.execute(_COUNTS, {"sid": sid}).all()
@@ -36,10 +42,11 @@ def closed_fields(
     kinds = Counter({(str(row[0]), str(row[1]), str(row[2])): int(row[3]) for row in counts})
     kinds += tally.reads
     ranked = sorted(kinds.items(), key=lambda item: (-item[1], item[0]))
-    summary: list[Value] = [
+    rows: list[Row] = [
         {"tool": tool, "action": action, "status": status, "count": count}
         for (tool, action, status), count in ranked[:SUMMARY_ROWS]
     ]
+    summary = _fitting(rows)
     fields: dict[str, Value] = {
         "reason": reason,
         "reads": tally.reads.total(),
@@ -50,3 +57,9 @@ def closed_fields(
     }
     omitted = len(ranked) - len(summary)
     return fields | ({"omitted": omitted} if omitted else {})
+
+
+def _fitting(rows: Sequence[Row]) -> list[Value]:
+    """Return as many of the rows, from the first on, as an entry can hold."""
+    sizes = accumulate(len(encode(row)) + 1 for row in rows)
+    return [row for row, size in zip(rows, sizes, strict=True) if size <= SUMMARY_BYTES]

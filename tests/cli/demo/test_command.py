@@ -14,9 +14,12 @@ SECONDS = 45
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
-    folder = tmp_path_factory.mktemp("demo")
+    """Run the demo in a folder whose `ghost.toml` would break every command."""
+    folder, broken = tmp_path_factory.mktemp("demo"), tmp_path_factory.mktemp("broken")
+    (broken / "ghost.toml").write_text("[broken")
     done = subprocess.run(
         [sys.executable, "-m", "ghost_cli", "demo", "--output", str(folder), "--json"],
+        cwd=broken,
         capture_output=True,
         text=True,
         timeout=SECONDS,

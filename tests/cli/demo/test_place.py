@@ -4,6 +4,8 @@ import tomllib
 
 from ghost_cli.demo import place
 from ghost_cli.demo.api import Api
+from ghost_core.paths import Home
+from ghost_core.settings_sources import project_file
 
 
 def test_the_configuration_names_the_key_but_does_not_hold_it() -> None:
@@ -30,3 +32,11 @@ def test_the_folder_is_gone_afterwards() -> None:
     with place.prepare() as made:
         assert made.key_file.stat().st_mode & 0o777 == 0o600
     assert not made.root.exists()
+
+
+def test_no_project_of_the_folders_above_takes_part() -> None:
+    with place.prepare() as where:
+        found = project_file(Home(where.home), where.root)
+        assert found == where.root / "ghost.toml"
+        assert found.read_bytes() == b""
+        assert project_file(Home(where.home), where.home) == found

@@ -43,6 +43,27 @@ def test_what_this_version_refuses_is_told_before_the_proxy_does(home: Path) -> 
     assert (found.status, "upstream_proxy" in found.found) == ("fail", True)
 
 
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ('[[rules]]\ndeny = { when = "amount[ > 5" }', "amount["),
+        ('[credentials.x]\nkind = "body"\nsecret = "env:X"\nbody = "amount["', "credential 'x'"),
+        (
+            '[tools.a.actions.b.limits]\nsum = { field = "amount[", max = 1 }',
+            "tools.a.actions.b.limits.sum.field",
+        ),
+        (
+            '[webhooks.a]\nurl = "https://169.254.169.254/"\non = ["session.sealed"]\n'
+            'secret = "env:X"',
+            "webhooks.a.url",
+        ),
+    ],
+)
+def test_a_field_or_place_that_cannot_be_meant_is_told(home: Path, text: str, named: str) -> None:
+    _, (found,) = read(home, text)
+    assert (found.status, named in found.found) == ("fail", True)
+
+
 def test_a_variable_that_nobody_reads_fails_with_the_nearest_name(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

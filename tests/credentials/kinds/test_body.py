@@ -41,6 +41,8 @@ def test_the_field_gets_the_secret(field: str, media: bytes, body: bytes, expect
         head(b"text/plain"),
         head(b"multipart/form-data; boundary=x"),
         head(b"application/json; charset=utf-16"),
+        head(b"application/json; charset=utf-8; charset=utf-16"),
+        head(b"application/json; charset=utf-8, text/plain"),
         head(JSON, (b"content-type", FORM)),
         head(JSON, (b"content-encoding", b"gzip")),
     ],
@@ -76,7 +78,9 @@ def test_the_head_stays_and_only_the_secret_can_be_echoed() -> None:
     assert kind("token").exposures(b"hunter2") == (b"hunter2",)
 
 
-@pytest.mark.parametrize("place", [None, "", " ", "/", "/a//b", "/a~2", "a\nb"])
+@pytest.mark.parametrize(
+    "place", [None, "", " ", "/", "/a//b", "/a~2", "a\nb", "a[", "a]", "[a]", " a"]
+)
 def test_an_unfit_place_is_refused(place: str | None) -> None:
     with pytest.raises(ConfigError) as caught:
         build(CredentialSettings.model_construct(body=place), name="x")
