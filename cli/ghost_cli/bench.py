@@ -8,8 +8,9 @@ from typing import Annotated
 import typer
 
 from ghost_cli import output
-from ghost_memory.bench import conversations, fixtures, report, suites
+from ghost_memory.bench import conversations, embedded, fixtures, report, suites
 from ghost_memory.bench.suites import Suite
+from ghost_memory.embedding.static import StaticEmbedder
 
 
 def bench(
@@ -28,6 +29,8 @@ def bench(
 ) -> int:
     """Measure retrieval: no model is asked, nothing leaves this machine, your memories are not read.
 
+    Vectors are those of the embedder that is shipped, or lie beside a set as embeddings.json.
+
     Example: ghost bench --floor parity/default/ndcg_at_10=0.99
     """
     floors = [report.floor(each) for each in floor or ()]
@@ -45,14 +48,17 @@ def bench(
 
 def _asked(dataset: Path | None, locomo: Path | None, longmemeval: Path | None) -> list[Suite]:
     found: list[Suite] = []
+    vectors = embedded.by(StaticEmbedder())
     if dataset is not None:
-        found.append(suites.graded(fixtures.dataset(dataset, dataset.name), suites.beside(dataset)))
+        beside = suites.beside(dataset) or vectors
+        found.append(suites.graded(fixtures.dataset(dataset, dataset.name), beside))
     if locomo is not None:
-        found.append(conversations.locomo(locomo))
+        found.append(conversations.locomo(locomo, vectors))
     if longmemeval is not None:
-        found.append(conversations.longmemeval(longmemeval))
+        found.append(conversations.longmemeval(longmemeval, vectors))
     return found
 
 
 def _shipped() -> list[Suite]:
-    return [suites.parity(), suites.staleness(), *suites.lookalikes(), suites.own()]
+    own = suites.own(embedded.by(StaticEmbedder()))
+    return [suites.parity(), suites.staleness(), *suites.lookalikes(), own]
