@@ -56,6 +56,7 @@ PROMISED = {
     "docs/how-to/tools-and-scopes.md": "a rule refuses this call",
     "docs/quickstart.md": "Bearer [redacted by ghost]",
 }
+CALLS_NOBODY = {"docs/how-to/memory.md"}  # all other pages make a call with the credential
 COMMAND = re.compile(r"(?:^|[(|]|&& )\s*ghost ((?:[a-z]+)(?: [a-z]+)?)", re.MULTILINE)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 LINK = re.compile(r"(?:\]\(|src(?:set)?=\")([^)#:\s\"]+)(?:#[^)\s]*)?[)\"]")
@@ -208,7 +209,10 @@ def test_what_a_page_runs_works_and_never_shows_the_key(
     assert SECRET not in found.out
     assert PROMISED[title(page)] in found.out
     # the service has to see the key
-    assert found.authorizations & {f"Bearer {SECRET}".encode(), BASIC}
+    assert title(page) in CALLS_NOBODY or found.authorizations & {
+        f"Bearer {SECRET}".encode(),
+        BASIC,
+    }
 
 
 @pytest.mark.parametrize("page", PAGES, ids=title)
