@@ -14,6 +14,7 @@ from ghost_credentials.references import Reference
 from ghost_memory.sense import Sense
 from support.memory import PROJECT, Store
 from support.processes import free_port
+from support.upstream import Upstream
 
 NAME = "ghost-vectors"
 
@@ -72,6 +73,13 @@ def test_a_server_that_is_away_is_seen_in_the_health(memory: Store) -> None:
         started = time.monotonic()
         health = sense.health()
         assert time.monotonic() - started < 0.5
+def test_the_health_of_a_served_model_asks_nobody(memory: Store) -> None:
+    with (
+        Upstream() as up,
+        opened(memory, background=False, backend="ollama", url=up.url) as sense,
+    ):
+        health = sense.health()
+        assert up.requests == ()
         assert health["model"] == ""
         assert health["trouble"] == "the model has not answered yet"
         assert "pending" not in health
