@@ -69,13 +69,18 @@ def _open() -> Store:
 
     from ghost_cli.sessions import Opened
     from ghost_core.clock import SystemClock
-    from ghost_memory.server import parts
+    from ghost_credentials.references import SecretSource
+    from ghost_memory.sense import Sense
     from ghost_memory.server.opening import Store
+    from ghost_memory.server.parts import plug
 
-    opened = Opened.now()
-    held = ExitStack()
-    recorder = held.enter_context(opened.recorder(with_memory=True))
-    return Store(recorder, SystemClock(), parts.plug(opened.settings.memory), held.close)
+    opened, clock = Opened.now(), SystemClock()
+    with ExitStack() as held:
+        recorder = held.enter_context(opened.recorder(with_memory=True))
+        secrets = SecretSource(opened.home, recorder.engine)
+        sense = Sense.open(opened.settings, recorder.engine, clock, secrets.resolve)
+        closing = held.pop_all().close
+    return Store(recorder, clock, plug(opened.settings.memory, sense), closing)
 
 
 def _say(address: str) -> None:

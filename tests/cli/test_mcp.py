@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,24 @@ def test_a_change_is_entered_for_the_session_the_server_runs_in(tmp_path: Path, 
         entries: list[Any] = [json.loads(body) for body in ledger.rows(home.root, query)]
     assert {each["host"] for each in entries} == {"raw/1"}
     assert {each.get("session", "") for each in entries} == {given if len(given) == 35 else ""}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_what_was_saved_is_found_by_its_meaning(tmp_path: Path) -> None:
+    with ghost_home(tmp_path) as home, raw_server(home) as server:
+        server.handshake()
+        text = "Log in to postgres with the password in the vault."
+        server.call("ghost_memory_save", project_id="app", content=text)
+        until = time.monotonic() + 60
+        while server.call("ghost_health")["structuredContent"]["embedding"]["pending"]:
+            assert time.monotonic() < until
+        query = "database credentials"
+        found = server.call("ghost_memory_search", project_id="app", query=query)
+        code, seconds, errors = server.leave()
+    assert found["structuredContent"]["memories"][0]["content"] == f"«{text}»"
+    assert (code, errors) == (0, "")
+    assert seconds < 2
 
 
 @pytest.mark.slow
