@@ -83,7 +83,10 @@ def search(
         wanted = None if everywhere else remembered.here_or_everywhere(seen, project)
         asked = Query(query, wanted, category, limit, offset)
         rules = settings.memory.search
-        found = search_memory(seen.connection, asked, vectors=None, settings=rules, now=seen.now)
+        with remembered.meaning(seen, settings) as near:
+            found = search_memory(
+                seen.connection, asked, vectors=near, settings=rules, now=seen.now
+            )
     output.result(
         {"schema": "ghost/memory-search/v1", **shown.found(found)},
         shown.hits(found, explain=explain),

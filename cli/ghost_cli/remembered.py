@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from ghost_cli import output
 from ghost_cli.sessions import Opened
 from ghost_core.clock import SystemClock
-from ghost_core.errors import NotFoundError
+from ghost_core.errors import NotFoundError, UnavailableError
+from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
+from ghost_credentials.references import SecretSource
 from ghost_memory import projects
+from ghost_memory.asking import Vectors
 from ghost_memory.checkout import Checkout
 from ghost_memory.journal import Journal, Who, Writing
 from ghost_memory.looking import Place, Seen
@@ -25,6 +28,19 @@ def reading() -> Iterator[tuple[Seen, Settings]]:
     opened = Opened.now()
     with _place(opened).seen() as seen:
         yield seen, opened.settings
+
+
+@contextmanager
+def meaning(seen: Seen, settings: Settings) -> Iterator[Vectors | None]:
+    """Open the vector leg; what has no vector yet gets one first, where the model can be asked."""
+    from ghost_memory.sense import Sense  # numpy, which only a search needs
+
+    secrets = SecretSource(ghost_home(), seen.engine)
+    clock = SystemClock()
+    with Sense.open(settings, seen.engine, clock, secrets.resolve, background=False) as sense:
+        with suppress(UnavailableError):  # the search says so itself
+            sense.catch_up()
+        yield sense.vectors
 
 
 def preview[T](work: Callable[[Writing], T]) -> T:

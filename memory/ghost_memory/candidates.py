@@ -96,11 +96,12 @@ class Legs:
 def gather(connection: Connection, ask: Ask, vectors: Vectors | None) -> Legs:
     """Ask both legs; a vector leg that cannot be asked is a reason, not an error."""
     text, category = plain(ask.query.text), ask.query.category
+    asked = words.query(text)
     found = fulltext.scores(
-        connection, words.query(text), projects=ask.projects, category=category, limit=DEPTH
+        connection, asked, projects=ask.projects, category=category, limit=DEPTH
     )
     weight = _weight(ask.settings, vectors)
-    if vectors is None or not text.strip():
+    if vectors is None or not asked:  # what has no words is near to everything
         return Legs(found, {}, weight)
     try:
         depth = FILTERED_DEPTH if category else DEPTH

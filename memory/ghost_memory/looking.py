@@ -25,10 +25,11 @@ class _Undone(Exception):  # noqa: N818  # no error: how a preview is taken back
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One state of memory, and the time at which it is seen."""
+    """One state of memory, the time at which it is seen, and the database for what is derived from it."""
 
     connection: Connection
     now: str
+    engine: Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +44,7 @@ class Place:
     def seen(self) -> Iterator[Seen]:
         """Open one state of memory."""
         with self._engine() as engine, db.read(engine) as connection:
-            yield Seen(connection, self._now())
+            yield Seen(connection, self._now(), engine)
 
     def preview[T](self, who: Who, work: Callable[[Writing], T]) -> T:
         """Return what a change would return; the change is made and taken back. Raises what `work` raises."""
