@@ -56,7 +56,11 @@ class Checkout:
 
 def text(path: Path) -> str:
     """Return a path as text that every store can hold; bytes that are no UTF-8 as escapes."""
-    return os.fsencode(path).decode("utf-8", "backslashreplace")
+    try:
+        data = os.fsencode(path)
+    except UnicodeEncodeError:  # no file system knows such a path, but somebody can ask for it
+        data = str(path).encode("utf-8", "backslashreplace")
+    return data.decode("utf-8", "backslashreplace")
 
 
 def normal_remote(url: str) -> str:

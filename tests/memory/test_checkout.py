@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ghost_memory.checkout import Checkout, normal_remote
@@ -126,6 +126,7 @@ def test_a_link_that_leads_to_itself_is_a_path(tmp_path: Path) -> None:
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(st.characters(), max_size=50))
+@example("\ud800")
 def test_any_path_is_answered(tmp_path: Path, text: str) -> None:
     assert Checkout.of(tmp_path / text.replace("/", "_")).path.encode()
     assert isinstance(normal_remote(text), str)
