@@ -100,7 +100,8 @@ class Witness:
             answer = tunnel.request("POST", "/alive", {"Host": tap.authority}, b"{}")
         assert (answer.status, answer.body) == (200, b"ok")
         self._settle()
-        (wire,) = tap.take()
+        # under load a connection that an earlier example gave up can be accepted only now: it says nothing
+        (wire,) = (each for each in tap.take() if each.messages)
         self._entries_for([Told(200, "")])
         assert [message.body for message in wire.messages] == [b"{}"]
 
