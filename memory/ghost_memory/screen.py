@@ -92,7 +92,7 @@ def _replaced(text: str, form: re.Pattern[str], is_secret: Callable[[str], bool]
 def _is_reference(value: str) -> bool:
     """Tell whether it only names a place: a variable, a path, an address, a reference of ours."""
     named = re.match(r"[$<{%]|\w+:|[./~]", value) is not None
-    return named or re.fullmatch(r"[A-Za-z_]+(?:[.:_-][A-Za-z_]+)*(?:\(.*)?", value) is not None
+    return named or re.fullmatch(r"[A-Za-z_]+(?:[.:-][A-Za-z_]+)*(?:\(.*)?", value) is not None
 
 
 def _bits_per_letter(value: str) -> float:

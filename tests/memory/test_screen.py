@@ -89,7 +89,7 @@ def test_a_secret_at_the_end_of_what_is_looked_at_leaves_no_half() -> None:
 
 def test_looking_at_a_very_long_text_takes_no_time() -> None:
     started = time.monotonic()
-    for unit in ("a", "-", "api_key", "token ", "a://b:", "eyJaaaaaaaa.", "a.b-"):
+    for unit in ("a", "-", "api_key", "token ", "a://b:", "eyJaaaaaaaa.", "a.b-", "a_"):
         fit(unit * 200_000, 8000)
     assert time.monotonic() - started < 10.0
 
@@ -108,3 +108,9 @@ def test_words_and_places_do_not_look_random(value: str) -> None:
 
 def test_letters_without_order_look_random() -> None:
     assert looks_random(LETTERS)
+
+
+def test_a_long_name_after_a_key_takes_no_time() -> None:
+    started = time.monotonic()
+    assert fit(f"api_key={'a_' * 26}1!", 8000).removed in {0, 1}
+    assert time.monotonic() - started < 1.0
