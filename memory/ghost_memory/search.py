@@ -7,7 +7,7 @@ breaks ties. What a reader must know of a hit is a label on it, never a silent d
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Final
 
@@ -19,7 +19,7 @@ from ghost_memory import candidates, lineage, ranking, verdict
 from ghost_memory.ages import days_between
 from ghost_memory.asking import Found, Hit, Query, Vectors
 from ghost_memory.candidates import Ask, Legs, Row, Scores, order
-from ghost_memory.limits import CATEGORIES, require_one_of
+from ghost_memory.limits import CATEGORIES, CONTENT_BYTES, cut, plain, require_one_of
 from ghost_memory.memories import COLUMNS, of_row
 
 __all__ = ["search"]
@@ -66,6 +66,9 @@ def search(
     """
     if query.category:
         require_one_of("category", query.category, CATEGORIES)
+    query = replace(
+        query, text=cut(plain(query.text), CONTENT_BYTES).text
+    )  # longer than any memory
     ask = Ask(query, settings, now)
     legs = candidates.gather(connection, ask, vectors)
     lines = lineage.newer(connection, legs.text.keys() | legs.sense.keys())
