@@ -101,7 +101,10 @@ def _remote(common: Path) -> str:
 
 
 def _read(file: Path) -> str:
+    """Return the beginning of a file; a pipe in its place would be waited for."""
     try:
+        if not isfile(file):
+            return ""
         with file.open("rb") as opened:
             return opened.read(_CONFIG_BYTES).decode("utf-8", "replace")
     except (OSError, ValueError):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 
 import pytest
@@ -151,3 +152,13 @@ def test_any_path_is_answered(tmp_path: Path, text: str) -> None:
 )
 def test_a_remote_is_the_same_in_every_spelling(url: str, same: str) -> None:
     assert normal_remote(url) == same
+
+
+@pytest.mark.parametrize("name", [".git", ".git/config"])
+def test_a_pipe_among_the_files_of_git_is_not_waited_for(tmp_path: Path, name: str) -> None:
+    pipe = tmp_path / name
+    pipe.parent.mkdir(exist_ok=True)
+    os.mkfifo(pipe)
+    ended = threading.Event()
+    threading.Thread(target=lambda: (Checkout.of(tmp_path), ended.set()), daemon=True).start()
+    assert ended.wait(5)
