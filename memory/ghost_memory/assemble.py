@@ -10,8 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from ghost_memory.choice import chosen, distinct
-from ghost_memory.limits import cut
-from ghost_memory.quotation import inert, quote
+from ghost_memory.quotation import inert, label, quote
 from ghost_memory.reader import OVERFETCH, Reader
 from ghost_memory.values import GLOBAL, Decision, Memory, Project, Task
 
@@ -114,14 +113,10 @@ def block(
         common,
     ]
     head = (
-        f"## Ghost context: {_name(project.name)}\n"
-        f"Use project_id `{_name(project.id)}` in every call of a ghost tool."
+        f"## Ghost context: {label(project.name, NAME_BYTES)}\n"
+        f"Use project_id `{label(project.id, NAME_BYTES)}` in every call of a ghost tool."
     )
     return _fitted(head, parts, shape.budget)
-
-
-def _name(text: str) -> str:
-    return cut(inert(text).replace("`", "'"), NAME_BYTES).text
 
 
 def _fitted(head: str, parts: Sequence[_Part], budget: int) -> Block:

@@ -18,8 +18,9 @@ from ghost_memory import whereabouts
 from ghost_memory.checkout import Checkout
 from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
-from ghost_memory.limits import cut, plain, shown
+from ghost_memory.limits import plain, shown
 from ghost_memory.passive import asking
+from ghost_memory.quotation import label
 from ghost_memory.screen import screen
 from ghost_memory.values import GLOBAL, Project
 from ghost_memory.whereabouts import MIN_PATH, by_path, chosen, of_row, only
@@ -66,9 +67,17 @@ def every(connection: Connection) -> list[Project]:
 def find(connection: Connection, named: str) -> Project | None:
     """Return the project of an id, a name or a path; None where none is meant.
 
+    A name is known as it was given too, although it is kept as a label.
     Raises UsageError `project.ambiguous` for a name that several have.
     """
-    text, ask = plain(named).strip(), asking(connection)
+    text = plain(named).strip()
+    found = _known(connection, text)
+    kept = label(text, NAME_BYTES)
+    return found if found or kept == text else _known(connection, kept)
+
+
+def _known(connection: Connection, text: str) -> Project | None:
+    ask = asking(connection)
     by_id = chosen(ask, "p.id = :value", text)
     if by_id:
         return by_id[0]
@@ -208,9 +217,10 @@ def delete(writing: Writing, named: str) -> Mapping[str, int]:
 
 
 def _fit(named: str) -> str:
-    """Return a name as it may be kept; it stands in entries that nothing can change, so no secret may."""
+    """Return a name as it may be kept: a label, for an id is shown bare; no secret, for entries stay."""
     text = plain(named).strip()
-    if not text:
+    kept = label(text, NAME_BYTES)
+    if not kept:
         raise UsageError("project: expected a name, found nothing", code="project.name")
     if screen(text).found:
         raise UsageError(
@@ -218,7 +228,7 @@ def _fit(named: str) -> str:
             code="project.name",
             hint="replace that secret, then name the project otherwise",
         )
-    return cut(text, NAME_BYTES).text
+    return kept
 
 
 def own(connection: Connection, named: str) -> Project:

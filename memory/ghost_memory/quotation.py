@@ -10,11 +10,12 @@ from typing import Final
 
 from ghost_memory.limits import cut
 
-__all__ = ["inert", "quote"]
+__all__ = ["inert", "label", "quote"]
 
 MORE: Final = "…"
 _UNSEEN: Final = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]+"
+    "[\x00-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]+"
 )
 _TAG: Final = re.compile(r"<(?=[/|!?A-Za-z])")
 _FENCE: Final = re.compile(r"`{3,}|~{3,}")
@@ -27,6 +28,11 @@ def inert(text: str) -> str:
     line = line.replace("«", "<<").replace("»", ">>")
     line = _TAG.sub("\N{SINGLE LEFT-POINTING ANGLE QUOTATION MARK}", line)
     return _INST.sub(r"(\1)", _FENCE.sub("'''", line))
+
+
+def label(text: str, limit: int) -> str:
+    """Return a name as it is kept and shown bare: inert, and nothing that ends the ticks around it."""
+    return cut(inert(text).replace("`", "'"), limit).text.strip()
 
 
 def quote(text: str, limit: int) -> str:

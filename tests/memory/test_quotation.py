@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ghost_memory.quotation import inert, quote
+from ghost_memory.quotation import inert, label, quote
 
 
 @pytest.mark.parametrize(
@@ -36,3 +36,7 @@ def test_any_text_is_one_quotation_on_one_line(text: str, limit: int) -> None:
     assert shown[-1] == "»"
     assert not set("«»\n\r") & set(shown[1:-1])
     assert len(shown.encode()) <= limit + len("«…»".encode())
+
+
+def test_a_label_ends_no_ticks_and_hides_nothing() -> None:
+    assert label("a`b\n\u00ad\U000e0150c", 80) == "a'b c"

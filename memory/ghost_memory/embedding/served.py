@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -11,6 +12,7 @@ import numpy as np
 from ghost_memory.embedding.embedder import Rows
 
 MAX_DIMENSIONS: Final = 8192
+_ODD: Final = re.compile(r"[^\w.:/@+-]")  # a name is shown to agents, and may not speak to them
 
 
 class Reply(NamedTuple):
@@ -79,4 +81,4 @@ def read(dialect: Dialect, body: bytes, *, count: int) -> Reply:
         raise ValueError(f"expected {count} lists of one length")
     if not 0 < rows.shape[1] <= MAX_DIMENSIONS or not np.isfinite(rows).all():
         raise ValueError(f"expected finite numbers, up to {MAX_DIMENSIONS} for each text")
-    return Reply(model, rows)
+    return Reply(_ODD.sub("_", model), rows)

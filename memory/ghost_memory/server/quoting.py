@@ -18,7 +18,8 @@ LEAST: Final = 200
 MORE: Final = "…"
 
 _ODD: Final = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]"
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff"
+    "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 _ROLE: Final = re.compile(
     r"<(?=[|]|/?(?:system(?:-reminder)?|assistant|user|human|tools?|tool_(?:use|call|result)s?"

@@ -73,3 +73,7 @@ def test_a_share_keeps_the_budget_and_wastes_none_of_it(costs: list[int], budget
     spent = sum(min(each, level) for each in costs)
     assert spent <= budget
     assert spent == sum(costs) or budget - spent < len(costs)
+
+
+def test_selectors_that_carry_hidden_text_are_left_out() -> None:
+    assert quoted("a\U000e0150\u206a\ufff9\u00adb") == "«ab»"
