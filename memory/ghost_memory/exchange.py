@@ -26,7 +26,8 @@ from ghost_memory.limits import (
     importance_of,
 )
 from ghost_memory.memories import kept_tags
-from ghost_memory.values import listed, stored
+from ghost_memory.quotation import label
+from ghost_memory.values import GLOBAL, listed, stored
 
 __all__ = ["KINDS", "SCHEMA", "Kind", "Record", "record"]
 
@@ -72,6 +73,18 @@ def record(kind: Kind, row: Record) -> dict[str, object]:
     missing = [name for name in (*kind.key, *kind.needed) if name not in kept]
     if missing:
         raise UsageError(f"{kind.name}: {missing[0]} is missing", code="import.record")
+    return _shared_stays(kind, kept)
+
+
+def _shared_stays(kind: Kind, kept: dict[str, object]) -> dict[str, object]:
+    """Refuse what would make a directory or another project pass for the one that all share."""
+    if kind.name == "project":
+        if kept["id"] == GLOBAL:
+            return {name: kept[name] for name in kept if name not in {"path", "repo_remote"}}
+        if kept.get("name") == GLOBAL:
+            raise UsageError(f"project: only {GLOBAL} has that name", code="import.record")
+    if kind.name == "checkout" and kept["project_id"] == GLOBAL:
+        raise UsageError(f"checkout: {GLOBAL} has no directory", code="import.record")
     return kept
 
 
@@ -140,7 +153,15 @@ def _one_of(value: object, *, names: tuple[str, ...], other: str = "") -> str:
     return other
 
 
-_NAME: Final = partial(_needed, limit=NAME_BYTES)
+def _name(value: object) -> str:
+    """Return the name or id of a project, which is shown bare."""
+    kept = label(_needed(value), NAME_BYTES)
+    if not kept:
+        raise ValueError
+    return kept
+
+
+_NAME: Final = _name
 _PATH: Final = partial(_text, limit=PATH_BYTES)
 _TITLE: Final = partial(_needed, limit=TITLE_BYTES)
 _SHORT: Final = partial(_text, limit=NAME_BYTES)

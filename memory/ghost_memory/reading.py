@@ -103,18 +103,26 @@ def _opened(path: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(f"file:{quote(str(path.absolute()))}?{how}", uri=True)
         connection.row_factory = sqlite3.Row
         try:
-            connection.execute("SELECT 1 FROM memories LIMIT 1")
+            if _is_table(connection, "memories"):
+                return connection
         except sqlite3.OperationalError:
-            connection.close()
-            continue
-        return connection
+            pass
+        connection.close()
     raise sqlite3.OperationalError("it cannot be opened, or has no table memories")
+
+
+def _is_table(database: sqlite3.Connection, name: str) -> bool:
+    """Tell whether it is a real table: a view of a stranger's may have rows without end."""
+    statement = (
+        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ? AND sql LIKE 'CREATE TABLE%'"
+    )
+    return database.execute(statement, (name,)).fetchone() is not None
 
 
 def _take_table(database: sqlite3.Connection, kind: Kind, taken: Taken) -> None:
     there = {str(row["name"]) for row in database.execute(f"PRAGMA table_info({kind.table})")}
     columns = [name for name in kind.columns if name in there]
-    if not columns:
+    if not columns or not _is_table(database, kind.table):
         return
     order = "seq" if "seq" in there else "rowid"
     rows = database.execute(f"SELECT {', '.join(columns)} FROM {kind.table} ORDER BY {order}")
@@ -124,6 +132,8 @@ def _take_table(database: sqlite3.Connection, kind: Kind, taken: Taken) -> None:
 
 def _take_directories(database: sqlite3.Connection, taken: Taken) -> None:
     """Take the directories that lie in the projects' own rows, as the origin keeps them."""
+    if not _is_table(database, "projects"):
+        return
     rows = database.execute("SELECT id, path, created_at FROM projects WHERE path LIKE '/%'")
     for number, row in enumerate(rows, start=1):
         values = {"path": row["path"], "project_id": row["id"], "bound_at": row["created_at"]}

@@ -13,6 +13,7 @@ from ghost_memory.exchange import SCHEMA
 from ghost_memory.exporting import exported
 from ghost_memory.importing import Brought
 from ghost_memory.memories import Fields
+from ghost_memory.values import GLOBAL
 from support.godb import NEW, OLD, go_database
 from support.memory import PROJECT, Store, memory_at
 
@@ -188,3 +189,17 @@ def test_a_record_without_its_project_is_skipped(memory: Store, tmp_path: Path) 
     (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
     assert dict(bring(memory, tmp_path / "x.jsonl").skipped) == {"memory": 1}
     assert memory.kinds() == []
+
+
+def test_no_file_passes_for_the_project_that_all_share(memory: Store, tmp_path: Path) -> None:
+    lines = [
+        {"schema": SCHEMA},
+        {"type": "project", "id": "evil", "name": GLOBAL},
+        {"type": "project", "id": GLOBAL, "path": str(tmp_path), "repo_remote": "a.example/b"},
+        {"type": "checkout", "path": str(tmp_path), "project_id": GLOBAL},
+    ]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    assert len(reading.given(tmp_path / "x.jsonl").problems) == 2
+    bring(memory, tmp_path / "x.jsonl")
+    assert memory.rows("SELECT id || path FROM projects") == [GLOBAL * 2]
+    assert memory.rows("SELECT count(*) FROM project_checkouts") == [0]

@@ -140,3 +140,13 @@ def test_any_file_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
         assert reading.given(tmp_path / "file").records == []
     except GhostError as error:
         assert error.message
+
+
+def test_a_view_without_end_is_no_table(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection:
+        connection.execute(
+            "CREATE VIEW memories AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+            " SELECT 'm' || x AS id FROM c LIMIT 100000"
+        )
+    with pytest.raises(UsageError, match="no table memories"):
+        reading.given(tmp_path / "x.db")
