@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from ghost_core.errors import UsageError
-from ghost_memory.limits import LIST_LIMIT, cut, plain
+from ghost_memory.limits import LIST_LIMIT, fit, plain, shown
 
 __all__ = ["CURSOR", "Parameter", "limit", "project", "read", "schema"]
 
@@ -191,7 +191,7 @@ _READERS: Final[Mapping[Kind, Callable[[object], object]]] = {
 
 
 def _shown(found: object) -> str:
-    return cut(plain(repr(found)), 60).text
+    return fit(repr(found), 60).text
 
 
 def _wrong(parameter: Parameter, what: str) -> UsageError:
@@ -201,7 +201,7 @@ def _wrong(parameter: Parameter, what: str) -> UsageError:
 def _unknown(tool: str, name: str, names: list[str]) -> UsageError:
     near = difflib.get_close_matches(name, names, n=1)
     return UsageError(
-        f"{tool}: takes no argument {cut(plain(name), 60).text!r}"
+        f"{tool}: takes no argument {shown(name, 60)}"
         + (f", nearest is {near[0]!r}" if near else ""),
         code="arguments",
         hint=f"it takes {', '.join(names)}" if names else "it takes none",

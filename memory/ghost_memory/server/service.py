@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
-from ghost_memory.limits import cut, plain
+from ghost_memory.limits import cut, fit, plain
 from ghost_memory.server.answer import Answer
 from ghost_memory.server.catalogue.prompts import PROMPTS
 from ghost_memory.server.catalogue.tools import TOOLS
@@ -88,7 +88,7 @@ class Service:
         """Run a tool. Raises Failure for a tool that does not exist."""
         tool = TOOLS.get(name)
         if tool is None:
-            raise Failure(f"Unknown tool: {cut(plain(name), 80).text}", missing=True)
+            raise Failure(f"Unknown tool: {fit(name, 80).text}", missing=True)
         try:
             values = read(name, tool.parameters, arguments)
             answer: Answer = tool.load()(self.open().desk(caller), **values)
@@ -108,7 +108,7 @@ class Service:
         """Return the message of a prompt. Raises Failure."""
         prompt = PROMPTS.get(name)
         if prompt is None:
-            raise Failure(f"Unknown prompt: {cut(plain(name), 80).text}", missing=True)
+            raise Failure(f"Unknown prompt: {fit(name, 80).text}", missing=True)
 
         def render() -> str:
             from ghost_memory.server.prompts import RENDERED

@@ -130,3 +130,11 @@ def test_the_schema_is_a_plain_object() -> None:
         },
         "required": ["project_id"],
     }
+
+
+def test_a_secret_in_the_wrong_place_is_not_repeated() -> None:
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
+    for wrong in ({secret: 1}, {"limit": secret}):
+        with pytest.raises(UsageError) as caught:
+            read("tool", (limit(5),), wrong)
+        assert secret not in caught.value.message
