@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import sqlalchemy as sa
@@ -121,17 +121,16 @@ def tasks(
 ) -> tuple[list[Task], int]:
     """Return the tasks of a project, urgent first, then newest, and how many there are."""
     wanted = [require_one_of("status", each, TASK_STATES) for each in statuses] or [*TASK_STATES]
-    values = {"project": project, "wanted": wanted}
-    where = "project_id = :project AND status IN :wanted"
-    page = _expanding(
-        f"SELECT {_TASK} FROM tasks WHERE {where}"
-        " ORDER BY priority, seq DESC LIMIT :limit OFFSET :offset"
+    rows, total = _page(
+        connection,
+        "tasks",
+        _TASK,
+        "priority, seq DESC",
+        {"project": project, "wanted": wanted},
+        limit=limit_of(limit, 30),
+        offset=offset,
     )
-    rows = connection.execute(
-        page, {**values, "limit": limit_of(limit, 30), "offset": offset_of(offset)}
-    ).mappings()
-    total = _expanding(f"SELECT count(*) FROM tasks WHERE {where}")
-    return [Task(**row) for row in rows], int(connection.execute(total, values).scalar_one())
+    return [Task(**row) for row in rows], total
 
 
 def record_decision(  # the parts of one decision
@@ -200,18 +199,38 @@ def decisions(
 ) -> tuple[list[Decision], int]:
     """Return the newest decisions, of these the superseded ones last, and how many there are."""
     wanted = [require_one_of("status", status, DECISION_STATES)] if status else [*DECISION_STATES]
-    values = {"project": project, "wanted": wanted}
-    where = "project_id = :project AND status IN :wanted"
-    page = _expanding(
-        f"SELECT {_DECISION} FROM decisions WHERE {where}"
-        " ORDER BY seq DESC LIMIT :limit OFFSET :offset"
+    rows, total = _page(
+        connection,
+        "decisions",
+        _DECISION,
+        "seq DESC",
+        {"project": project, "wanted": wanted},
+        limit=limit_of(limit, 20),
+        offset=offset,
     )
-    rows = connection.execute(
-        page, {**values, "limit": limit_of(limit, 20), "offset": offset_of(offset)}
-    ).mappings()
     found = sorted((_decision(row) for row in rows), key=lambda each: each.status == "superseded")
-    total = _expanding(f"SELECT count(*) FROM decisions WHERE {where}")
-    return found, int(connection.execute(total, values).scalar_one())
+    return found, total
+
+
+def _page(  # the parts of one statement
+    connection: Connection,
+    table: str,
+    columns: str,
+    order: str,
+    values: Mapping[str, object],
+    *,
+    limit: int,
+    offset: int,
+) -> tuple[Sequence[sa.RowMapping], int]:
+    """Return the rows of a project in the wanted states, a page of them, and how many there are."""
+    where = "WHERE project_id = :project AND status IN :wanted"
+    page = _expanding(
+        f"SELECT {columns} FROM {table} {where} ORDER BY {order} LIMIT :limit OFFSET :offset"
+    )
+    shown = {**values, "limit": limit, "offset": offset_of(offset)}
+    total = _expanding(f"SELECT count(*) FROM {table} {where}")
+    counted = connection.execute(total, values).scalar_one()
+    return connection.execute(page, shown).mappings().all(), int(counted)
 
 
 def _supersede(writing: Writing, made: str, memory: str, project: str, old: str) -> str:
