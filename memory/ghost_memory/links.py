@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import UsageError
+from ghost_memory import lineage
 from ghost_memory.journal import Change, Writing
 from ghost_memory.ranking import Edge
 
@@ -72,34 +73,9 @@ def between(
     return [(str(row[0]), str(row[1])) for row in found]
 
 
-def replacements(connection: Connection, ids: Sequence[str]) -> dict[str, str]:
+def replacements(connection: Connection, ids: Collection[str]) -> dict[str, str]:
     """Return for each of these memories that was replaced the newest one that replaces it.
 
     Of a chain, that is its end.
     """
-    newer: dict[str, str] = {}
-    asked: set[str] = set()
-    while wanted := {*ids, *newer.values()} - asked:
-        newer |= _replaced(connection, wanted)
-        asked |= wanted
-    return {each: _end(newer, each) for each in ids if each in newer}
-
-
-def _end(newer: Mapping[str, str], start: str) -> str:
-    """Follow a chain to its end, or to where it comes round to itself."""
-    seen = [start]
-    while (found := newer.get(seen[-1])) is not None and found not in seen:
-        seen.append(found)
-    return seen[-1]
-
-
-def _replaced(connection: Connection, ids: Collection[str]) -> dict[str, str]:
-    found = connection.execute(
-        sa.text(
-            "SELECT l.target_id, l.source_id FROM memory_links l JOIN memories m ON m.id = l.source_id"
-            " WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL AND l.target_id IN :ids"
-            " ORDER BY m.seq"
-        ).bindparams(sa.bindparam("ids", expanding=True)),
-        {"ids": list(ids)},
-    )
-    return {str(row[0]): str(row[1]) for row in found}
+    return {old: news[-1] for old, news in lineage.newer(connection, ids).items()}
