@@ -6,6 +6,7 @@ always reported.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import Final, NamedTuple
 
@@ -88,7 +89,7 @@ def tags_of(tags: Iterable[str]) -> list[str]:
 
 def importance_of(value: float) -> float:
     """Return an importance between 0 and 1; what is no number counts as 0."""
-    return min(1.0, max(0.0, value)) if value == value else 0.0  # noqa: PLR0124  # only NaN differs from itself
+    return 0.0 if math.isnan(value) else min(1.0, max(0.0, value))
 
 
 def limit_of(value: int, default: int) -> int:
