@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -20,18 +20,6 @@ from ghost_memory.values import Memory
 from ghost_memory.vectors import Vector
 from support.embedding import WordsEmbedder
 from support.memory import PROJECT, Store
-
-
-@pytest.fixture
-def embedder() -> WordsEmbedder:
-    return WordsEmbedder()
-
-
-@pytest.fixture
-def matrix(memory: Store, embedder: WordsEmbedder) -> Iterator[Matrix]:
-    made = Matrix(memory.recorder.engine, embedder)
-    yield made
-    made.close()
 
 
 def embedded(

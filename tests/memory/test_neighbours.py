@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
-import pytest
-
 from ghost_core import db
 from ghost_memory import links, memories, neighbours, vectors
 from ghost_memory.matrix import Matrix
@@ -21,18 +17,6 @@ LIVE = (
     "SELECT source_id, target_id, source, round(strength, 3) FROM memory_links"
     " WHERE relation = 'related' AND invalidated_at IS NULL ORDER BY source_id, target_id"
 )
-
-
-@pytest.fixture
-def embedder() -> WordsEmbedder:
-    return WordsEmbedder()
-
-
-@pytest.fixture
-def matrix(memory: Store, embedder: WordsEmbedder) -> Iterator[Matrix]:
-    made = Matrix(memory.recorder.engine, embedder)
-    yield made
-    made.close()
 
 
 def embedded(

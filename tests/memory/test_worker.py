@@ -24,18 +24,6 @@ EMBEDDED = "SELECT count(*) FROM memory_embeddings"
 
 
 @pytest.fixture
-def embedder() -> WordsEmbedder:
-    return WordsEmbedder()
-
-
-@pytest.fixture
-def matrix(memory: Store, embedder: WordsEmbedder) -> Iterator[Matrix]:
-    made = Matrix(memory.recorder.engine, embedder)
-    yield made
-    made.close()
-
-
-@pytest.fixture
 def worker(memory: Store, embedder: WordsEmbedder, matrix: Matrix) -> Iterator[Worker]:
     made = worker_of(memory, embedder, matrix)
     yield made
