@@ -5,12 +5,14 @@ BIN := .venv/bin
 UV ?= $(shell command -v uv || echo $(BIN)/uv)
 ARGS ?=
 SECONDS ?= 3600
+# Most of a test's time is waiting, so one worker more than there are cores.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 .PHONY: help setup demo test clients attack fuzz check lint types imports fix cover bench lock
 
 help:
 	@echo "make demo    run the main job end to end, offline"
-	@echo "make test    run the tests (ARGS=… goes to pytest)"
+	@echo "make test    run the tests (ARGS=… goes to pytest; WORKERS=0 for one process)"
 	@echo "make setup   only make .venv"
 	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
 	@echo "make fuzz    send the proxy what nobody should, for an hour (SECONDS=…)"
@@ -27,7 +29,7 @@ demo: setup
 	@$(BIN)/ghost demo $(ARGS)
 
 test: setup clients
-	@$(BIN)/python -m pytest $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
 
 # Node 24 and the MCP Inspector for the client tests; where npm cannot bring them they are skipped by name.
 clients: setup

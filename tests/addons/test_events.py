@@ -27,7 +27,7 @@ from support.shell import entries
 from support.upstream import Upstream
 
 EVERY = ("session.spawned", "action.executed", "action.failed", "action.denied", "session.sealed")
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 BOUND_SECONDS = 10.0  # receivers and programs here would hold for 30 s and more
 BODY = b'{"number": "4111 1111 1111 1111"}'
 

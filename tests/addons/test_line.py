@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 from ghost_addons.line import PAUSE_SECONDS, Line
 from ghost_addons.notice import Notice
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 
 
 def notice(number: int, name: str = "action.executed") -> Notice:

@@ -54,6 +54,21 @@ def test_both_schemes_lead_to_the_same_session(proxy: LiveProxy, session: LiveSe
     assert sessions.live == (one.session,)
 
 
+def test_a_token_that_opened_its_session_needs_the_server_key_no_more(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    with live_proxy(tmp_path, certs, up) as proxy:
+        session = proxy.spawn("demo_api")
+        sessions = proxy.proxy.services.sessions
+        in_loop(proxy, lambda: sessions.authenticate(basic(*session.auth)))
+        kept = proxy.home.root / "keys" / "token_keys.json"
+        kept.rename(kept.with_suffix(".gone"))
+        again = in_loop(proxy, lambda: sessions.authenticate(basic(*session.auth)))
+        assert again.session.sid == session.sid
+        other = session.token[:-1] + ("A" if session.token[-1] != "A" else "B")
+        assert refused(sessions, basic(session.sid, other)) == "session.token.key"
+
+
 @pytest.mark.parametrize(
     ("header", "code"),
     [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from support.agent import Answer, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
 from support.live import LiveProxy, LiveSession, live_proxy
+from support.packed import gzipped
 from support.upstream import Upstream
 
 SECRET = "987:real-Secret_4242"
@@ -128,7 +128,7 @@ def test_a_body_of_unknown_length_is_framed_anew(
     ("headers", "body", "status"),
     [
         ({"Content-Type": "text/plain"}, b"{}", 415),
-        ({**JSON, "Content-Encoding": "gzip"}, gzip.compress(b"{}"), 415),
+        ({**JSON, "Content-Encoding": "gzip"}, gzipped(b"{}"), 415),
         (JSON, b"[]", 400),
         (JSON, b'{"token":1,"token":2}', 400),
         (JSON, b"", 400),

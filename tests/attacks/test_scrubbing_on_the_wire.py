@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 from support.agent import Answer, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
+from support.files import contents
 from support.home import SECRET
 from support.live import LiveProxy, live_proxy
 from support.upstream import Upstream
@@ -99,11 +100,7 @@ def asked(live: LiveProxy, up: Upstream, auth: tuple[str, str]) -> Answer:
 
 def files(live: LiveProxy) -> bytes:
     """All that the home holds, but for the secret itself."""
-    return b"\n".join(
-        each.read_bytes()
-        for each in live.home.root.rglob("*")
-        if each.is_file() and each.name != "demo.secret"
-    )
+    return b"\n".join(contents(live.home.root, but="demo.secret").values())
 
 
 def decoded(data: bytes) -> Iterator[bytes]:

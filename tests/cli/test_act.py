@@ -273,7 +273,7 @@ def test_without_an_owner_act_makes_the_call_and_leaves_the_session_as_it_was(
     lone: GhostHome, up: Upstream
 ) -> None:
     session, before = spawn(lone, "demo_api"), len(up.requests)
-    first = ghost(lone, *echo(), timeout=20)
+    first = ghost(lone, *echo())
     assert first.code == 0, first.err
     assert inside(lone, *echo()).code == 0
     folder = lone.runtime / "ghost_sessions" / session.sid
@@ -296,8 +296,8 @@ def test_two_calls_at_once_without_an_owner_are_both_made(lone: GhostHome) -> No
 def test_act_and_evaporate_at_once_end_in_a_sealed_session(lone: GhostHome) -> None:
     session = spawn(lone, "demo_api")
     acting = start(lone, *echo("--session-id", session.sid))
-    ended = ghost(lone, "evaporate", "--session-id", session.sid, timeout=30)
+    ended = ghost(lone, "evaporate", "--session-id", session.sid)
     assert ended.code == 0, ended.err
     assert acting.process.wait(30) in (0, 1, 4, 5)
     assert types(lone, session)[-1] == "session.seal"
-    assert ghost(lone, "replay", "--session-id", session.sid, timeout=20).code == 0
+    assert ghost(lone, "replay", "--session-id", session.sid).code == 0

@@ -35,7 +35,7 @@ class Ghost:
             cwd=self.home,
             capture_output=True,
             text=True,
-            timeout=30,
+            timeout=60,
             check=False,
         )
         assert done.returncode == fails, done.stderr
@@ -127,7 +127,7 @@ def test_a_terminal_is_asked_without_echo(ghost: Ghost) -> None:
         while b"(not shown)" not in seen:
             seen += terminal.read(1024)
         terminal.write(SECRET.encode() + b"\n")
-        out, _ = process.communicate(timeout=30)
+        out, _ = process.communicate(timeout=60)
         seen += terminal.read(1024)
     assert out == b"stored vault:stripe\n"
     assert b"hunter2" not in seen

@@ -21,7 +21,7 @@ FIELDS = {
 
 def test_without_an_owner_the_session_is_sealed_and_its_key_is_gone(place: GhostHome) -> None:
     session = spawn(place, "demo_api")
-    done = ghost(place, "evaporate", "--session-id", session.sid, timeout=20)
+    done = ghost(place, "evaporate", "--session-id", session.sid)
     assert done.code == 0, done.err
     document = done.json
     assert document.keys() >= FIELDS
@@ -77,7 +77,7 @@ def test_the_owner_ends_it_and_refuses_its_clients_from_then_on(
         for each in (session, other):
             with secure_connect(lone.port, up.authority, each.auth, ca=ca) as tunnel:
                 assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
-        first = ghost(lone, "evaporate", "--session-id", session.sid, timeout=20)
+        first = ghost(lone, "evaporate", "--session-id", session.sid)
         assert first.code == 0, first.err
         assert first.json["actions_executed"] == 1
         assert first.json["summary"] == [
@@ -132,7 +132,7 @@ def test_an_act_in_flight_is_its_sessions_owner_and_ends_it(lone: GhostHome, up:
         up.wait_until(lambda: len(up._requests) > before, "the call")
     except TimeoutError:
         pytest.fail(f"{acting.lines} {acting.errors}")
-    done = ghost(lone, "evaporate", "--session-id", session.sid, "--grace", "0", timeout=20)
+    done = ghost(lone, "evaporate", "--session-id", session.sid, "--grace", "0")
     up.drop_connections()
     assert done.code == 0, done.err
     assert acting.process.wait(20) != 0

@@ -213,7 +213,7 @@ def test_a_reader_that_leaves_is_no_news() -> None:
     )
     assert process.stdout is not None
     process.stdout.close()
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (1, b"")
 
 

@@ -118,6 +118,6 @@ def test_a_terminal_is_told_who_usually_starts_this(tmp_path: Path) -> None:
 
 def test_nothing_of_the_server_is_loaded_to_show_its_help(tmp_path: Path) -> None:
     with ghost_home(tmp_path) as home:
-        done = ghost(home, "mcp", "--help", env={"PYTHONPROFILEIMPORTTIME": "1"}, timeout=30)
+        done = ghost(home, "mcp", "--help", env={"PYTHONPROFILEIMPORTTIME": "1"})
     loaded = {line.rpartition("|")[2].strip() for line in done.err.splitlines()}
     assert not {"mcp.server", "sqlalchemy", "typer", "pydantic"} & loaded

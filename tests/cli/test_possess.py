@@ -16,6 +16,7 @@ import pytest
 
 from support.agent import raw_connect, run_client, secure_connect
 from support.certs import Certs
+from support.files import contents
 from support.home import SECRET, GhostHome, ghost_home
 from support.processes import START_SECONDS, Running, free_port, ghost, possess, start
 from support.shell import Session, block, entries, eventually, inside, spawn, types
@@ -366,12 +367,12 @@ def test_detach_returns_when_ready_outlives_its_parent_and_stop_ends_it(
     lone: GhostHome, up: Upstream
 ) -> None:
     session = spawn(lone, "demo_api")
-    done = ghost(lone, "possess", "--detach", "--json", "--session-id", session.sid, timeout=30)
+    done = ghost(lone, "possess", "--detach", "--json", "--session-id", session.sid)
     assert done.code == 0, done.err
     pid = done.json["pid"]
     try:
         assert call(lone, up, lone.port, None) == 200
-        stopped = ghost(lone, "possess", "--stop", timeout=20)
+        stopped = ghost(lone, "possess", "--stop")
         assert (stopped.code, stopped.out) == (0, f"Proxy stopped on port {lone.port}\n")
         assert not Path(f"/proc/{pid}").exists() or "Z" in Path(f"/proc/{pid}/stat").read_text()
         assert not accepts(lone.port)
@@ -384,7 +385,7 @@ def test_detach_returns_when_ready_outlives_its_parent_and_stop_ends_it(
 
 
 def test_detach_on_a_free_port_says_which_and_prints_the_four_lines(lone: GhostHome) -> None:
-    done = ghost(lone, "possess", "--detach", "--port", "0", timeout=30)
+    done = ghost(lone, "possess", "--detach", "--port", "0")
     assert done.code == 0, done.err
     port = int(done.out.splitlines()[0].rpartition(":")[2])
     try:
@@ -397,7 +398,7 @@ def test_detach_on_a_free_port_says_which_and_prints_the_four_lines(lone: GhostH
 
 def test_detach_reports_why_it_could_not_start(lone: GhostHome) -> None:
     with socket.create_server(("127.0.0.1", lone.port)):
-        done = ghost(lone, "possess", "--detach", "--json", timeout=30)
+        done = ghost(lone, "possess", "--detach", "--json")
     assert (done.code, done.out) == (4, "")
     assert done.error["code"] == "port.busy"
     assert f"port {lone.port}" in done.error["message"]
@@ -412,7 +413,7 @@ def test_detach_takes_no_module_from_the_current_folder(lone: GhostHome) -> None
         env=lone.env,
         cwd=lone.root,
         capture_output=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert done.returncode == 0, done.stderr
@@ -442,7 +443,7 @@ def test_neither_token_nor_secret_is_in_a_command_line_a_log_or_the_output(
 ) -> None:
     session = spawn(lone, "demo_api")
     done = ghost(
-        lone, "-v", "possess", "--detach", "--session-id", session.sid, "--verbose", timeout=30
+        lone, "-v", "possess", "--detach", "--session-id", session.sid, "--verbose", timeout=60
     )
     assert done.code == 0, done.err
     try:
@@ -451,9 +452,8 @@ def test_neither_token_nor_secret_is_in_a_command_line_a_log_or_the_output(
     finally:
         assert inside(lone, "possess", "--stop").code == 0
     assert session.sid.encode() in lines
-    shown = lines + done.out.encode() + done.err.encode()
-    for log in (lone.root / "logs").rglob("*"):
-        shown += log.read_bytes() if log.is_file() else b""
+    logs = contents(lone.root / "logs").values()
+    shown = b"".join([lines, done.out.encode(), done.err.encode(), *logs])
     assert session.token.encode() not in shown
     assert SECRET.encode() not in shown
     eventually(lambda: not accepts(lone.port), "the port closed")

@@ -20,7 +20,7 @@ from support.upstream import Upstream
 
 pytestmark = pytest.mark.proxy
 
-RUN_SECONDS = 30.0
+RUN_SECONDS = 60.0
 REALLY = "sk_really_in_a_variable"
 SHOW = "import json, os; print(json.dumps(dict(os.environ)))"
 WAIT = "import signal, sys; print('up', flush=True); signal.pause()"

@@ -15,7 +15,7 @@ from ghost_core.errors import NotFoundError, UnavailableError
 from ghost_core.paths import runtime_dir
 from support.processes import free_port
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 
 
 def note(port: int, **changes: object) -> Path:

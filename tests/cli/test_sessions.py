@@ -67,7 +67,7 @@ def test_a_home_that_cannot_be_written_is_exit_4_with_a_way_out(
         env=read_only.env,
         capture_output=True,
         text=True,
-        timeout=20,
+        timeout=60,
         check=False,
     )
     assert (done.returncode, done.stdout) == (4, ""), done.stderr
@@ -82,7 +82,7 @@ def test_a_database_that_another_process_locks_is_named_within_the_busy_time(
     spawn(lone)
     with closing(sqlite3.connect(lone.root / "ghost.db", isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
-        done = ghost(lone, "--json", "spawn", "--intent", "x", timeout=20)
+        done = ghost(lone, "--json", "spawn", "--intent", "x")
     assert (done.code, done.out) == (4, "")
     assert done.error["code"] == "database.locked"
     assert inside(lone, "spawn", "--intent", "x").code == 0

@@ -19,6 +19,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.session import token
 from ghost_ledger.session.custody import Custody
 from support.certs import Certs
+from support.files import contents
 from support.receiver import KEY, answering, opened
 from support.upstream import Upstream
 
@@ -100,9 +101,8 @@ def test_what_is_printed_is_durable_and_waits_for_an_owner(
 
 def test_the_token_is_in_no_file(capsys: pytest.CaptureFixture[str], configured: Path) -> None:
     made = spawn(capsys)["token"].encode()
-    for folder in (configured, runtime_dir()):
-        for path in folder.rglob("*"):
-            assert not path.is_file() or made not in path.read_bytes()
+    files = contents(configured, runtime_dir())
+    assert not [path for path, data in files.items() if made in data]
 
 
 def test_scopes_may_be_joined_by_commas_and_doubles_are_dropped(

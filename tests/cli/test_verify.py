@@ -195,7 +195,7 @@ def test_verification_loads_neither_database_nor_proxy(tmp_path: Path, session: 
     )
     environment = {"GHOST_HOME": str(tmp_path / "no-home"), "PATH": "/usr/bin"}
     done = subprocess.run(  # noqa: PLW1510  # the code is the result
-        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "no-home").exists()

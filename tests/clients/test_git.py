@@ -22,7 +22,7 @@ from support.upstream import Upstream
 pytestmark = pytest.mark.proxy
 
 INJECTED = b"Basic " + base64.b64encode(f"git:{SECRET}".encode())
-SECONDS = 30.0
+SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)

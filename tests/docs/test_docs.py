@@ -38,8 +38,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 NAMES = ("api.openai.com", "api.example.com", "github.com")
 SECRET = "sk-only-in-this-test-3141592653589"
 BASIC = b"Basic " + base64.b64encode(f"git:{SECRET}".encode())
-SECONDS = 100  # for all commands of a page
-STOP_SECONDS = 20
+SECONDS = 200  # for all commands of a page
+STOP_SECONDS = 60
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 # What each page says that the reader will see.
 PROMISED = {

@@ -22,6 +22,7 @@ from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Draft, Recorder
 from ghost_ledger.verify import verify_bundle
+from support.files import contents
 from support.handclock import HandClock
 from support.ledger import (
     CLOSED,
@@ -40,6 +41,7 @@ APPENDER = """
 import sys, threading
 from pathlib import Path
 from support.ledger import intent, open_recorder, spawned
+from support.files import contents
 sys.stdin.readline()
 with open_recorder(Path(sys.argv[1]), busy_seconds=20) as recorder:
     def work():
@@ -295,9 +297,9 @@ def test_without_payload_policy_no_payload_is_stored(tmp_path: Path):
 def test_no_file_of_the_home_holds_a_payload_in_the_clear(tmp_path: Path, owned: Owned):
     owned.recorder.append(intent(owned.sid, data=b"canary-5d1f7c2e" * 100))
     owned.recorder.sync_head()
-    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    files = contents(tmp_path)
     assert files
-    assert not [path for path in files if b"canary-5d1f7c2e" in path.read_bytes()]
+    assert not [path for path, data in files.items() if b"canary-5d1f7c2e" in data]
 
 
 def test_sixteen_threads_make_one_chain_each(recorder: Recorder):

@@ -19,7 +19,7 @@ from ghost_memory.worker import DISUSED_SECONDS, Worker
 from support.embedding import WordsEmbedder
 from support.memory import PROJECT, Store
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 EMBEDDED = "SELECT count(*) FROM memory_embeddings"
 
 

@@ -238,7 +238,7 @@ def test_a_client_needs_the_environment_block_only(
     if name == "node":
         words[0] = node()
     session, before = spawn(place, "demo_api"), len(up.requests)
-    done = run_client(words, {"HOME": str(place.root), **block(place, session)}, timeout=20)
+    done = run_client(words, {"HOME": str(place.root), **block(place, session)}, timeout=60)
     assert done.stdout.strip() == b"200", done.stderr
     (record,) = up.requests[before:]
     assert record.header("authorization") == BEARER
@@ -298,7 +298,7 @@ def test_a_bypass_of_the_shell_does_not_reach_the_agent(
     before = len(up.requests)
     env = {"NO_PROXY": "localhost,127.0.0.1", "no_proxy": "*"}
     curl = ["curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", "-d", "{}", f"{up.url}/echo"]
-    done = ghost(place, "run", "--scope", "demo_api", "--", *curl, env=env, timeout=20)
+    done = ghost(place, "run", "--scope", "demo_api", "--", *curl, env=env)
     assert done.out == "200", done.err
     assert up.requests[before].header("authorization") == BEARER
     sight.upstream.append("POST /echo with the secret")
@@ -351,7 +351,7 @@ def test_pip_installs_with_a_stand_in_in_its_url(
         ]
         words += ["--target", str(tmp_path / "target"), "--index-url", index, "thing"]
         env = {"HOME": str(home.root), **block(home, session)}
-        done = run_client([sys.executable, "-m", "pip", *words], env, timeout=30)
+        done = run_client([sys.executable, "-m", "pip", *words], env, timeout=60)
         assert done.returncode == 0, done.stderr
         assert (tmp_path / "target" / "thing.py").exists()
     sight.upstream.append("index and wheel, Basic with the secret")
@@ -370,7 +370,7 @@ def test_only_a_call_with_a_key_is_sent_again(
     with Upstream(certs) as up, ghost_home(tmp_path, up, certs, tools={"demo_api": tool}) as home:
         session = spawn(home, "demo_api")
         words = ["--tool", "demo_api", "--action", "POST /close", "--params", '{"a":1}']
-        done = ghost(home, "act", *words, "--session-id", session.sid, timeout=30)
+        done = ghost(home, "act", *words, "--session-id", session.sid)
         assert (done.code, done.json["status"]) == (1, "failed")
         tries = entries(home, session, "action.intent")
         assert len(tries) == len(up.requests) == (3 if repeatable else 1)
@@ -405,7 +405,7 @@ def test_a_wait_is_kept_within_the_lifetime_of_the_session(
         session = spawn(home, "demo_api", ttl=20)
         words = ["--tool", "demo_api", "--action", "GET /busy", "--params", "{}"]
         began = time.monotonic()
-        done = ghost(home, "act", *words, "--session-id", session.sid, timeout=30)
+        done = ghost(home, "act", *words, "--session-id", session.sid)
         assert time.monotonic() - began < 15
         if seconds == 1:
             assert (done.code, done.json["http_status"]) == (0, 200)

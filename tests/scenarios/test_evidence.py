@@ -269,7 +269,7 @@ def test_many_writers_make_one_unbroken_log(
                 return 0
 
             def command(words: list[str]) -> int:
-                return ghost(home, *words, timeout=30).code
+                return ghost(home, *words).code
 
             act = ["act", "--tool", "demo_api", "--action", "POST /echo", "--params", "{}"]
             commands = [

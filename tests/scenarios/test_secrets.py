@@ -18,6 +18,7 @@ from support.agent import Answer, secure_connect
 from support.board import Sight, scenario
 from support.certs import Certs
 from support.exchange import Exchange
+from support.files import contents
 from support.home import PLACEHOLDER, SECRET, GhostHome, ghost_home
 from support.http2 import Http2Exchange
 from support.processes import ghost, possess
@@ -335,7 +336,7 @@ def lived(
                     answer = tunnel.request("POST", path, held, b"{}")
                     shown += [answer.head, answer.body]
                 shown.append(tunnel.request("GET", "/echo?q=1", held).body)
-            done = ghost(home, "evaporate", "--session-id", session.sid, timeout=20)
+            done = ghost(home, "evaporate", "--session-id", session.sid)
             assert done.code == 0, done.err
             shown += [done.out.encode(), done.err.encode()]
         shown += [line.encode() for line in (*running.lines, *running.errors)]
@@ -367,10 +368,8 @@ def test_no_file_log_or_export_holds_secret_or_token(
 ) -> None:
     home, session, shown = lived
     texts = [*shown, *exported(home, session)]
-    files = [
-        path for root in (home.root, home.runtime) for path in root.rglob("*") if path.is_file()
-    ]
-    texts += [path.read_bytes() for path in files if path.name != "demo.secret"]
+    files = contents(home.root, home.runtime, but="demo.secret")
+    texts += files.values()
     clean(*texts)
     assert not any(session.token.encode() in text for text in texts)
     assert any(b"[credential demo]" in text for text in texts)
@@ -397,7 +396,7 @@ def test_an_agent_holds_stand_ins_and_its_proxy_only(
     with ghost_home(tmp_path, up, certs, credentials={"demo": {"secret": "env:DEMO_KEY"}}) as home:
         held = {"DEMO_KEY": SECRET, "COPY": f"https://u:{SECRET}@localhost/"}
         words = ["run", "--scope", "demo_api", "--", sys.executable, "-c", AGENT]
-        done = ghost(home, *words, f"{up.url}/echo", PLACEHOLDER, env=held, timeout=20)
+        done = ghost(home, *words, f"{up.url}/echo", PLACEHOLDER, env=held)
         assert done.code == 0, done.err
         seen = json.loads(done.out)
         assert seen["environ"]["DEMO_KEY"] == PLACEHOLDER
@@ -421,7 +420,7 @@ def test_no_command_line_holds_secret_or_token(scene: Scene, sight: Sight) -> No
         "sys.stdout.write(str(any(token.encode() in each for each in found)))\n"
         "sys.stdout.write(' ' + b' '.join(found).hex())"
     )
-    done = ghost(home, "run", "--", sys.executable, "-c", text, timeout=20)
+    done = ghost(home, "run", "--", sys.executable, "-c", text)
     assert done.code == 0, done.err
     token_seen, _, lines = done.out.partition(" ")
     assert token_seen == "False"

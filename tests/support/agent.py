@@ -66,7 +66,7 @@ def authorization(auth: Auth) -> list[tuple[str, str]]:
 
 
 class Tunnel:
-    """A connection to a proxy (or straight to a server); every wait ends after 5 s."""
+    """A connection to a proxy (or straight to a server); every wait is bounded."""
 
     def __init__(self, port: int, *, host: str = "127.0.0.1") -> None:
         self.sock: socket.socket = socket.create_connection((host, port), WAIT_SECONDS)
@@ -104,7 +104,7 @@ class Tunnel:
         self.sock.sendall(data)
 
     def closed(self) -> bool:
-        """Whether the peer ends the connection within 5 s; bytes before the end are dropped."""
+        """Whether the peer ends the connection in time; bytes before the end are dropped."""
         try:
             while self.reader.some(65_536):
                 pass

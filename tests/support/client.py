@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from support.exchange import Record
     from support.upstream import Upstream
 
-SECONDS = 20.0
+SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from ghost_memory.embedding.remote import REFUSED
 from support.exchange import Exchange
 from support.upstream import Upstream
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 
 
 def row(text: str, dimensions: int) -> list[float]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 type Headers = Sequence[tuple[str, str]]
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)

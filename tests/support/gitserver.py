@@ -13,7 +13,7 @@ from support.agent import program
 from support.exchange import Exchange
 from support.upstream import Upstream
 
-SECONDS = 10.0
+SECONDS = 60.0
 PATHS = ("info/refs", "git-upload-pack", "git-receive-pack", "HEAD")
 
 

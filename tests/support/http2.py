@@ -137,7 +137,7 @@ class Http2Exchange(Exchange):
 
     @override
     def send(self, data: bytes) -> None:
-        """Send a piece of the body; waits up to 5 s for the client's window."""
+        """Send a piece of the body; waits for the client's window."""
         state = self._server.state
         while data and self.record.method != b"HEAD":
             with self._server.turn:

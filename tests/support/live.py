@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from support.certs import Certs
     from support.upstream import Upstream
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 POLICY_HASH = "0" * 64
 
 
@@ -156,7 +156,7 @@ class LiveProxy:
         raise AssertionError("no such entry")
 
     def wait_for(self, session: LiveSession | str, count: int, type_: str) -> list[Entry]:
-        """Wait until a session has so many entries of a type; bounded by 5 s."""
+        """Wait until a session has so many entries of a type."""
         deadline = threading.Event()
         for _ in range(int(WAIT_SECONDS / 0.02)):
             found = [each for each in self.entries(session) if each.type == type_]
@@ -175,7 +175,7 @@ class LiveProxy:
 
 
 def until(holds: Callable[[], object]) -> None:
-    """Wait until something holds; bounded by 5 s."""
+    """Wait until something holds; bounded."""
     pause = threading.Event()
     for _ in range(int(WAIT_SECONDS / 0.02)):
         if holds():

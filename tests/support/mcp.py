@@ -33,7 +33,7 @@ from support.memory import Store
 ERAS = ("legacy", "auto")
 """The handshake of 2025-11-25, and `server/discover` of 2026-07-28."""
 
-SECONDS = 20.0
+SECONDS = 60.0
 ENVELOPE = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientInfo": {"name": "raw", "version": "1"},

@@ -23,6 +23,7 @@ from ghost_memory.journal import Journal, Who, Writing
 from ghost_memory.memories import Note
 from ghost_memory.values import Memory, Saved
 from support import ledger
+from support.files import contents
 from support.handclock import HandClock
 
 WHO = Who("test")
@@ -85,8 +86,7 @@ class Store:
 
     def on_disk(self) -> bytes:
         """Return every byte of the home: database, write-ahead log, logs, heads."""
-        files = sorted(each for each in self.folder.rglob("*") if each.is_file())
-        return b"".join(each.read_bytes() for each in files)
+        return b"".join(contents(self.folder).values())
 
 
 @contextmanager

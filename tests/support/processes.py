@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 
     from support.home import GhostHome
 
-COMMAND_SECONDS = 5.0
-START_SECONDS = 15.0
-STOP_SECONDS = 15.0
+COMMAND_SECONDS = 60.0
+START_SECONDS = 60.0
+STOP_SECONDS = 60.0
 READY = "Ready for ghost act"
 
 

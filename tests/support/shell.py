@@ -28,7 +28,7 @@ from support.processes import Outcome
 if TYPE_CHECKING:
     from support.home import GhostHome
 
-WAIT_SECONDS = 5.0
+WAIT_SECONDS = 20.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class Tap(Upstream):
         self._open = 0
 
     def take(self) -> list[Wire]:
-        """Return what came since the last time, once every connection is closed; waits up to 5 s."""
+        """Return what came since the last time, once every connection is closed."""
         with self._changed:
             self._changed.wait_for(lambda: not self._open, timeout=5)
             taken, self._wires = self._wires, []

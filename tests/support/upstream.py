@@ -93,17 +93,17 @@ class Upstream:
         self._routes[path] = handler
 
     def wait_requests(self, count: int) -> tuple[Record, ...]:
-        """Wait up to 5 s for that many requests; raises TimeoutError."""
+        """Wait for that many requests; raises TimeoutError."""
         self.wait_until(lambda: len(self._requests) >= count, f"{count} requests")
         return self.requests
 
     def wait_sent(self, count: int) -> tuple[Sent, ...]:
-        """Wait up to 5 s for that many pieces of streaming answers; raises TimeoutError."""
+        """Wait for that many pieces of streaming answers; raises TimeoutError."""
         self.wait_until(lambda: len(self._sent) >= count, f"{count} sent pieces")
         return self.sent
 
     def wait_until(self, holds: Callable[[], bool], what: str) -> None:
-        """Wait up to 5 s until a condition over the records holds; raises TimeoutError."""
+        """Wait until a condition over the records holds; raises TimeoutError."""
         with self._changed:
             if not self._changed.wait_for(holds, timeout=WAIT_SECONDS):
                 raise TimeoutError(f"upstream: expected {what}, saw {len(self._requests)} requests")

@@ -24,7 +24,7 @@ def test_the_script_does_its_tasks_with_or_without_httpx(flags: list[str]) -> No
             [sys.executable, *flags, str(AGENT), "pay", "feed", "refund"],
             env=environment,
             capture_output=True,
-            timeout=5,
+            timeout=60,
             check=True,
         )
     pay, feed, refund, end = done.stdout.decode().splitlines()
@@ -39,7 +39,7 @@ def test_a_call_that_fails_is_told_and_does_not_stop_the_script() -> None:
         [sys.executable, "-I", str(AGENT), "balance"],
         env=environment,
         capture_output=True,
-        timeout=5,
+        timeout=60,
         check=True,
     )
     assert parse(done.stdout.decode().splitlines()[0]).status == 0

@@ -37,7 +37,7 @@ def get(api: Api, context: ssl.SSLContext, path: str, key: str) -> tuple[int, by
         urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=context)
     )
     try:
-        with opener.open(request, timeout=5) as answer:
+        with opener.open(request, timeout=60) as answer:
             return answer.status, answer.read()
     except urllib.error.HTTPError as refused:
         with refused:

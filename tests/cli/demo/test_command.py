@@ -9,7 +9,7 @@ import pytest
 
 from ghost_cli.demo.command import CLOSING, ENDING, OPENING, WORKING
 
-SECONDS = 45
+SECONDS = 100
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ context = ssl._create_unverified_context()
 opener = urllib.request.build_opener(
     urllib.request.ProxyHandler({{}}), urllib.request.HTTPSHandler(context=context)
 )
-opener.open(url, timeout=5).read()
+opener.open(url, timeout=60).read()
 """
 
 

@@ -13,7 +13,7 @@ from ghost_cli.main import main
 from ghost_core.paths import runtime_place
 from support.processes import free_port
 
-SECONDS = 45
+SECONDS = 100
 
 
 @pytest.fixture(autouse=True)

@@ -22,7 +22,14 @@ def test_a_prefix_stands_before_the_secret() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    [None, "X Key", "X-Key:", *(name.decode() for name in FORBIDDEN), "Proxy-X", "Content_Length"],
+    [
+        None,
+        "X Key",
+        "X-Key:",
+        *sorted(name.decode() for name in FORBIDDEN),
+        "Proxy-X",
+        "Content_Length",
+    ],
 )
 def test_an_unfit_header_is_refused(name: str | None) -> None:
     with pytest.raises(ConfigError, match="credential 'x'") as caught:

@@ -115,7 +115,7 @@ def test_a_signal_ends_it_and_what_it_wrote_is_sealed(
 def test_a_port_that_is_taken_is_named(place: GhostHome) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        done = ghost(place, "mcp", "--http", "--port", str(port), timeout=30)
+        done = ghost(place, "mcp", "--http", "--port", str(port))
         with pytest.raises(UnavailableError) as raised:
             loopback.listener(port)
     assert done.code == 4
