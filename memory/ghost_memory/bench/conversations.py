@@ -6,6 +6,7 @@ turn a memory; what is measured is whether the turns, or the sessions, that hold
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
@@ -13,7 +14,7 @@ from typing import Any, Final
 from ghost_core.errors import UsageError
 from ghost_core.settings_models import SearchSettings
 from ghost_memory.asking import Query, Vectors
-from ghost_memory.bench import fixtures, metrics
+from ghost_memory.bench import fixtures, forms, metrics
 from ghost_memory.bench.fixtures import Dataset, Graded, Record
 from ghost_memory.bench.store import NOW, filled
 from ghost_memory.bench.suites import Suite, condition
@@ -23,19 +24,24 @@ __all__ = ["locomo", "longmemeval"]
 
 ANSWERABLE: Final = frozenset({1, 2, 3, 4})
 SESSION_DEPTH: Final = 100
+_SESSION: Final = re.compile(forms.SESSION)
 
 type Embed = Callable[[Dataset], Vectors] | None
 
 
 def locomo(path: Path, vectors: Embed = None) -> Suite:
     """Measure turns found per question of `locomo10.json`, categories 1 to 4 with evidence."""
-    sets = [_locomo(each, number) for number, each in enumerate(_list(path))]
+    said = fixtures.parsed(path)
+    forms.require(said, forms.CONVERSATIONS, path.name)
+    sets = [_locomo(each, number) for number, each in enumerate(said)]
     return _measured("locomo", sets, vectors, _by_turn)
 
 
 def longmemeval(path: Path, vectors: Embed = None) -> Suite:
     """Measure sessions found per question of a LongMemEval file, abstentions left out."""
     said = [each for each in _list(path) if not str(each.get("question_id", "")).endswith("_abs")]
+    for number, each in enumerate(said):
+        forms.require(each, forms.QUESTION, f"{path.name}: question {number}")
     return _measured("longmemeval", [_longmemeval(each) for each in said], vectors, _by_session)
 
 
@@ -46,6 +52,8 @@ def _measured(
     if vectors is not None:
         ways["default"] = []
     for each in sets:
+        if not each.queries:
+            continue
         made = vectors(each) if vectors else None
         with filled(each.records) as connection:
             for query in each.queries:
@@ -58,6 +66,8 @@ def _measured(
                     order = dict.fromkeys(key(hit.memory.id) for hit in found.hits)
                     figures.append(metrics.of(list(order), query.gains))
     count = len(ways["words"])
+    if not count:
+        raise UsageError(f"{name}: holds no question with evidence", code="bench.empty")
     return Suite(name, count, tuple(condition(way, each) for way, each in ways.items()))
 
 
@@ -71,9 +81,9 @@ def _by_session(memory_id: str) -> str:
 
 def _locomo(said: Mapping[str, Any], number: int) -> Dataset:
     turns = {
-        str(turn["dia_id"]): f"{turn.get('speaker', '')}: {turn.get('text', '')}"
-        for name, session in dict(said.get("conversation", {})).items()
-        if name.startswith("session_") and isinstance(session, list)
+        turn["dia_id"]: f"{turn.get('speaker', '')}: {turn.get('text', '')}"
+        for name, session in said["conversation"].items()
+        if _SESSION.fullmatch(name)
         for turn in session
     }
     records = tuple(Record(key, text) for key, text in turns.items())
@@ -84,22 +94,26 @@ def _locomo(said: Mapping[str, Any], number: int) -> Dataset:
 def _locomo_queries(
     said: Mapping[str, Any], number: int, turns: Mapping[str, str]
 ) -> Iterator[Graded]:
-    for place, each in enumerate(said.get("qa", [])):
-        evidence = {str(key): 1.0 for key in each.get("evidence", ()) if str(key) in turns}
+    for place, each in enumerate(said["qa"]):
+        evidence = {key: 1.0 for key in each.get("evidence", ()) if key in turns}
         if each.get("category") in ANSWERABLE and evidence:
-            yield Graded(f"{number}-{place}", str(each["question"]), evidence)
+            yield Graded(f"{number}-{place}", each["question"], evidence)
 
 
 def _longmemeval(said: Mapping[str, Any]) -> Dataset:
-    named = zip(said["haystack_session_ids"], said["haystack_sessions"], strict=True)
-    sessions = {str(key): session for key, session in named}
+    ids, said_in = said["haystack_session_ids"], said["haystack_sessions"]
+    if len(ids) != len(said_in):
+        raise UsageError(
+            f"{said['question_id']}: {len(ids)} ids, {len(said_in)} sessions", code="bench.form"
+        )
+    sessions = dict(zip(ids, said_in, strict=True))
     records = tuple(
-        Record(f"{key}#{place}", str(turn.get("content", "")) or "-")
+        Record(f"{key}#{place}", turn.get("content") or "-")
         for key, session in sessions.items()
         for place, turn in enumerate(session)
     )
-    gains = {str(key): 1.0 for key in said["answer_session_ids"]}
-    query = Graded(str(said["question_id"]), str(said["question"]), gains)
+    gains = dict.fromkeys(said["answer_session_ids"], 1.0)
+    query = Graded(said["question_id"], said["question"], gains)
     return Dataset(query.name, records, (query,))
 
 

@@ -6,17 +6,24 @@ Lines that begin with `#` are comments. A memory has a key; a query names the ke
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
+
+from jsonschema import Draft202012Validator
 
 from ghost_core.errors import NotFoundError, UsageError
+from ghost_memory.bench import forms
 
 __all__ = ["HERE", "Dataset", "Graded", "Record", "dataset", "lines", "parsed", "vectors"]
 
 HERE: Final = Path(__file__).parent / "data"
 SIZE_LIMIT: Final = 512 * 1024 * 1024
+_SURROGATE: Final = re.compile(
+    r"\\u[dD][89a-fA-F]"
+)  # half of a pair alone is no text (RFC 8259 §8.2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +67,30 @@ class Dataset:
     queries: tuple[Graded, ...]
 
 
-def lines(path: Path) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a JSON Lines file; raises NotFoundError, UsageError `bench.line`."""
+def lines(path: Path, form: Draft202012Validator | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the objects of a JSON Lines file; raises NotFoundError, UsageError `bench.line`, `bench.form`."""
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if not line.strip() or line.startswith("#"):
             continue
-        found = _parsed(line, f"{path.name} line {number}")
+        where = f"{path.name} line {number}"
+        found = _parsed(line, where)
         if not isinstance(found, dict):
-            raise UsageError(f"{path.name} line {number}: expected an object", code="bench.line")
+            raise UsageError(f"{where}: expected an object", code="bench.line")
+        if form is not None:
+            forms.require(found, form, where)
         yield found
 
 
 def dataset(folder: Path, name: str) -> Dataset:
     """Read `memories.jsonl` and `queries.jsonl` of a folder.
 
-    Raises UsageError `bench.key` for an empty or second key and for a gain on a memory that is not there.
+    Raises UsageError `bench.key` for a second key and for a gain on a memory that is not there, `bench.empty`
+    where there is no memory at all.
     """
-    records = tuple(_record(each) for each in lines(folder / "memories.jsonl"))
-    queries = tuple(_graded(each) for each in lines(folder / "queries.jsonl"))
+    records = tuple(_record(each) for each in lines(folder / "memories.jsonl", forms.MEMORY))
+    queries = tuple(_graded(each) for each in lines(folder / "queries.jsonl", forms.QUERY))
+    if not records:
+        raise UsageError(f"{name}: holds no memory", code="bench.empty")
     _require_single([each.key for each in records])
     _require_single([each.name for each in queries])
     keys = {each.key for each in records}
@@ -125,15 +138,22 @@ def _text(path: Path) -> str:
 
 def _parsed(text: str, where: str) -> Any:
     try:
-        return json.loads(text)
+        found = json.loads(text, parse_constant=_refuse)
+        if _SURROGATE.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{where}: is no JSON", code="bench.line") from error
+    return found
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")  # RFC 8259 §6
 
 
 def _record(found: Mapping[str, Any]) -> Record:
     return Record(
-        key=str(found.get("key", "")),
-        content=str(found.get("content", "")),
+        key=found["key"],
+        content=found["content"],
         category=str(found.get("category", "fact")),
         importance=float(found.get("importance", 0.7)),
         tags=tuple(map(str, found.get("tags", ()))),
@@ -148,8 +168,8 @@ def _record(found: Mapping[str, Any]) -> Record:
 def _graded(found: Mapping[str, Any]) -> Graded:
     project = found.get("project")
     return Graded(
-        name=str(found.get("name", "")),
-        text=str(found.get("text", "")),
+        name=found["name"],
+        text=found["text"],
         gains={str(key): float(gain) for key, gain in dict(found.get("rel", {})).items()},
         kind=str(found.get("class", "")),
         project=None if project is None else str(project),
@@ -161,6 +181,6 @@ def _graded(found: Mapping[str, Any]) -> Graded:
 def _require_single(keys: list[str]) -> None:
     seen: set[str] = set()
     for key in keys:
-        if not key or key in seen:
-            raise UsageError(f"key {key!r}: is empty or there twice", code="bench.key")
+        if key in seen:
+            raise UsageError(f"key {key!r}: is there twice", code="bench.key")
         seen.add(key)

@@ -58,7 +58,32 @@ def test_turns_are_collapsed_to_sessions_and_abstentions_left_out(tmp_path: Path
     assert found.conditions[0].values["mrr_at_10"] == 1.0
 
 
-def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "x.json").write_text('{"a": 1}')
-    with pytest.raises(UsageError, match="expected a list of objects"):
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"a": 1}, "is not of type 'array'"),
+        ([], "x.json: \\[\\] should be non-empty"),
+        ([{"conversation": {}}], "at '0': 'qa' is a required property"),
+        ([{"conversation": {"session_1": [{"x": 1}]}, "qa": []}], "'dia_id' is a required"),
+        ([{"conversation": {}, "qa": [{"question": "x"}]}], "no question with evidence"),
+    ],
+)
+def test_what_is_no_locomo_is_refused(tmp_path: Path, document: object, said: str) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    with pytest.raises(UsageError, match=said):
         conversations.locomo(tmp_path / "x.json")
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ({"a": 1}, "expected a list of objects"),
+        ([{"question_id": "x"}], "question 0: 'question' is a required"),
+        ([{**EVAL[0], "haystack_session_ids": ["s1"]}], "q1: 1 ids, 2 sessions"),
+        ([{"question_id": "q2_abs"}], "no question with evidence"),
+    ],
+)
+def test_what_is_no_longmemeval_is_refused(tmp_path: Path, document: object, said: str) -> None:
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    with pytest.raises(UsageError, match=said):
+        conversations.longmemeval(tmp_path / "x.json")

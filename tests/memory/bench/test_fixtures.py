@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import math
 import subprocess
 import sys
 from pathlib import Path
@@ -32,9 +33,28 @@ def test_a_set_is_read_with_its_comments_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("memories", "queries", "said"),
     [
-        ([MEMORY, MEMORY], [], "'a': is empty or there twice"),
-        ([{"content": "x"}], [], "'': is empty"),
-        ([MEMORY], [QUERY, QUERY], "'q': is empty or there twice"),
+        ([MEMORY, MEMORY], [], "'a': is there twice"),
+        ([{"content": "x"}], [], "memories.jsonl line 3: 'key' is a required property"),
+        (
+            [{**MEMORY, "importance": "high"}],
+            [],
+            "line 3 at 'importance': 'high' is not of type 'number'",
+        ),
+        (
+            [{**MEMORY, "age_days": 1e9}],
+            [],
+            "at 'age_days': 1000000000.0 is greater than the maximum",
+        ),
+        ([{**MEMORY, "importance": math.nan}], [], "line 3: is no JSON"),
+        (
+            [MEMORY],
+            [{**QUERY, "rel": [1]}],
+            "queries.jsonl line 3 at 'rel': \\[1\\] is not of type 'object'",
+        ),
+        ([{**MEMORY, "content": "\ud800"}], [], "line 3: is no JSON"),
+        ([{**MEMORY, "key": "b", "content": "\U0001f600"}], [QUERY], "names 'a'"),
+        ([], [], "holds no memory"),
+        ([MEMORY], [QUERY, QUERY], "'q': is there twice"),
         ([MEMORY], [{**QUERY, "rel": {"b": 1}}], "names 'b'"),
         ([MEMORY], [{**QUERY, "wrong": ["b"]}], "names 'b'"),
         ([{**MEMORY, "supersedes": ["b"]}], [], "names 'b'"),
