@@ -9,10 +9,10 @@ import logging
 
 import structlog
 
-_LOGGER = logging.getLogger("ghost.trail")
+LOGGER = logging.getLogger("ghost.trail")
 
 
 def told(event: str, **fields: object) -> None:
     """Log an event, unless nobody listens, which costs next to nothing."""
-    if _LOGGER.isEnabledFor(logging.INFO):
+    if LOGGER.isEnabledFor(logging.INFO):
         structlog.stdlib.get_logger("ghost.trail").info(event, **fields)

@@ -124,9 +124,12 @@ def _serve(wish: _Wish) -> int:
 
 
 async def _program(wish: _Wish, settings: Settings) -> int:
+    from ghost_addons import session_log
     from ghost_addons.proxy import Proxy
     from ghost_cli import sessions
 
+    if output.options().verbose:
+        session_log.listen()
     ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
     _listen_for_signals(ended)
     proxy = Proxy.open(ghost_home(), wish.settings)

@@ -50,26 +50,37 @@ def configure(*, json: bool = False, verbose: bool = False) -> None:
     """
     import structlog
 
-    shared: list[Processor] = [
+    structlog.configure(
+        processors=[*_first(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+        logger_factory=structlog.stdlib.LoggerFactory(),
+        wrapper_class=structlog.stdlib.BoundLogger,
+        cache_logger_on_first_use=False,
+    )
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(formatter(as_json=json or not sys.stderr.isatty()))
+    root = logging.getLogger()
+    root.handlers = [handler]
+    root.setLevel(logging.INFO if verbose else logging.WARNING)
+
+
+def formatter(*, as_json: bool) -> logging.Formatter:
+    """Return what makes a redacted line of an event, of ours or of a library."""
+    import structlog
+
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=_first(), processors=_last(as_json=as_json)
+    )
+
+
+def _first() -> list[Processor]:
+    import structlog
+
+    return [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,
         structlog.stdlib.add_logger_name,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    structlog.configure(
-        processors=[*shared, structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
-    )
-    formatter = structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=shared, processors=_last(as_json=json or not sys.stderr.isatty())
-    )
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter)
-    root = logging.getLogger()
-    root.handlers = [handler]
-    root.setLevel(logging.INFO if verbose else logging.WARNING)
 
 
 def _last(*, as_json: bool) -> list[Processor]:

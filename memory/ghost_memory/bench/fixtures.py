@@ -12,10 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NoReturn
 
-from jsonschema import Draft202012Validator
-
 from ghost_core.errors import NotFoundError, UsageError
 from ghost_memory.bench import forms
+from ghost_memory.bench.forms import Form
 
 __all__ = ["HERE", "Dataset", "Graded", "Record", "dataset", "lines", "parsed", "vectors"]
 
@@ -67,7 +66,7 @@ class Dataset:
     queries: tuple[Graded, ...]
 
 
-def lines(path: Path, form: Draft202012Validator | None = None) -> Iterator[dict[str, Any]]:
+def lines(path: Path, form: Form | None = None) -> Iterator[dict[str, Any]]:
     """Yield the objects of a JSON Lines file; raises NotFoundError, UsageError `bench.line`, `bench.form`."""
     for number, line in enumerate(_text(path).splitlines(), start=1):
         if not line.strip() or line.startswith("#"):

@@ -8,7 +8,9 @@ from jsonschema import Draft202012Validator
 
 from ghost_core.errors import UsageError
 
-__all__ = ["CONVERSATIONS", "MEMORY", "QUERY", "QUESTION", "SESSION", "require"]
+__all__ = ["CONVERSATIONS", "MEMORY", "QUERY", "QUESTION", "SESSION", "Form", "require"]
+
+type Form = Draft202012Validator
 
 _HALF: Final = 60
 SESSION: Final = "^session_[0-9]+$"
@@ -78,7 +80,7 @@ QUESTION: Final = Draft202012Validator(
 )
 
 
-def require(found: Any, form: Draft202012Validator, where: str) -> None:
+def require(found: Any, form: Form, where: str) -> None:
     """Raise UsageError `bench.form` that names the first place where a document has another form."""
     for error in form.iter_errors(found):
         place = "/".join(map(str, error.absolute_path))
