@@ -90,8 +90,9 @@ def _quiet_again() -> Iterator[None]:
     yield
     structlog.reset_defaults()
     root.handlers, root.level = before, level
-    settings_logger = logging.getLogger("ghost.settings")
-    settings_logger.handlers, settings_logger.propagate = [], True
+    for name in ("ghost.settings", "ghost.ledger"):
+        logger = logging.getLogger(name)
+        logger.handlers, logger.propagate = [], True
 
 
 def _refuse_foreign(connection: socket.socket, address: object) -> None:

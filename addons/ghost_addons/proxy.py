@@ -37,6 +37,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.control import ControlServer
 from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.signing import Signing
 
 DRAIN_SECONDS = 10.0
 GRACE_SECONDS = 5.0
@@ -58,6 +59,7 @@ class Proxy:
     events: Events
     port: int = 0
     _controls: dict[str, ControlServer] = field(default_factory=dict)
+    _signings: dict[str, Signing] = field(default_factory=dict)
     _watch: asyncio.Task[None] | None = None
     _stopping: asyncio.Event = field(default_factory=asyncio.Event)
     _beside: set[asyncio.Task[None]] = field(default_factory=set)
@@ -127,6 +129,10 @@ class Proxy:
         """Answer for a session from now on, and scrub what its credentials hold."""
         governance = self.services.governor.in_force(session.scopes)
         self.services.secrets.learn(governance.credentials)
+        recorder = self.services.recorder
+        self._signings[session.sid] = Signing(
+            recorder.engine, recorder.origin, session.sid, session.custody.key, self.services.clock
+        )
         control = ControlServer(session.sid, functools.partial(self._control, session.sid))
         self._controls[session.sid] = control
         self._spawned(self._answer_for(session.sid, control))
@@ -160,6 +166,10 @@ class Proxy:
         match request.get("op"):
             case "status":
                 return {"session_id": sid, "port": self.port, "calls": len(session.calls)}
+            case "sign" if session.alive():
+                return self._signings[sid].answer(request)
+            case "sign":
+                raise DeniedError(f"session {sid}: is ending", code="session.evaporated")
             case "act":
                 return await self.act(session, request)
             case "evaporate":
@@ -224,6 +234,7 @@ class Proxy:
         await self._stop_control(sid)
 
     async def _stop_control(self, sid: str) -> None:
+        self._signings.pop(sid, None)
         control = self._controls.pop(sid, None)
         if control is not None:
             await control.stop()

@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `ghost` with the arguments and return its exit code; nothing escapes but SystemExit of a child."""
     words, chosen = _flags(list(sys.argv[1:] if argv is None else argv))
     output.choose(chosen)
-    _hear_settings()
+    _hear()
     gc.disable()  # a start only makes objects: looking for garbage costs a sixth of it
     try:
         code = _dispatch(words)
@@ -123,15 +123,16 @@ def _drop_stdout() -> None:
         os.dup2(nowhere.fileno(), 1)
 
 
-class _Settings(logging.Handler):
-    """Shows what the settings have to say as a warning of the command."""
+class _Warnings(logging.Handler):
+    """Shows what settings and ledger have to say as a warning of the command."""
 
     @override
     def emit(self, record: logging.LogRecord) -> None:
         output.warn(record.getMessage())
 
 
-def _hear_settings() -> None:
-    logger = logging.getLogger("ghost.settings")
-    logger.propagate = False
-    logger.handlers = [_Settings()]
+def _hear() -> None:
+    for name in ("ghost.settings", "ghost.ledger"):
+        logger = logging.getLogger(name)
+        logger.propagate = False
+        logger.handlers = [_Warnings()]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from ghost_cli import output
+from ghost_cli import inside, output
 from ghost_core.errors import UsageError
-from ghost_core.ids import is_session_id
 
 if TYPE_CHECKING:  # loading the store takes as long as the rest of the start
     from ghost_memory.server.opening import Store
@@ -39,8 +37,7 @@ def mcp(words: list[str]) -> int:
         output.lines(f"{HELP}\n{FLAGS}")
         return 0
     port = _port(words)
-    session = os.environ.get("GHOST_SESSION_ID", "")  # noqa: TID251  # reserved, never a setting
-    session = session if is_session_id(session) else ""
+    session = inside.session()
     if port is None:
         return _stdio(session)
     from ghost_memory.server import start

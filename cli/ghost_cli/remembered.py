@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from ghost_cli import output
+from ghost_cli import inside, output
 from ghost_cli.sessions import Opened
 from ghost_core.clock import SystemClock
 from ghost_core.errors import NotFoundError, UnavailableError
@@ -50,9 +50,9 @@ def preview[T](work: Callable[[Writing], T]) -> T:
 
 @contextmanager
 def changing() -> Iterator[Journal]:
-    """Open memory to change it; every change is an entry of the ledger."""
+    """Open memory to change it; every change is an entry of the ledger, in the session we run in."""
     with Opened.now().recorder(with_memory=True) as recorder:
-        yield Journal(recorder, SystemClock(), Who(BY))
+        yield Journal(recorder, SystemClock(), Who(BY, session=inside.session()))
 
 
 def here_or_everywhere(seen: Seen, named: str) -> str | None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import batched
 from typing import Final
 
 import sqlalchemy as sa
@@ -15,6 +16,7 @@ from ghost_ledger.canonical import Value
 from ghost_ledger.chain import ChainEnd, LogState, Signer
 from ghost_ledger.derivation import Change, Fact, Key
 from ghost_ledger.drafts import Draft, Receipt
+from ghost_ledger.lending import AT_ONCE, Lender, Part, Run
 from ghost_ledger.payloads import DataKeys, PayloadTuple
 
 __all__ = ["Batch", "Work"]
@@ -77,6 +79,22 @@ class Batch:
         """
         return tuple([self._append(_checked(draft)) for draft in drafts])
 
+    def append_lent(self, drafts: Sequence[Draft], lender: Lender) -> tuple[Receipt, ...]:
+        """Append drafts of one session whose key another process holds; it signs many at a time.
+
+        Raises as `append`, and UnsignedError.
+        """
+        receipts: list[Receipt] = []
+        for some in batched(map(_checked, drafts), AT_ONCE):
+            end = self._end(some[0], lender.signer)
+            _, ts = self._time()
+            parts = [Part(draft.type, draft.id, self._fields(draft)) for draft in some]
+            lender.lend(Run(end, ts, parts))
+            for draft in some:
+                receipts.append(self._place(draft, lender.signer, end))
+                end = self.ends[draft.sid]
+        return tuple(receipts)
+
     def append_seal(self, sid: str, closed: Draft, seal_id: str) -> tuple[Receipt, ...]:
         """Append `session.closed`, then the seal over every entry of the session so far."""
         self.write_rows()
@@ -123,17 +141,28 @@ class Batch:
                 code="ledger.unattached",
                 hint="ghost session list",
             )
+        return self._place(draft, signer, self._end(draft, signer))
+
+    def _end(self, draft: Draft, signer: Signer) -> ChainEnd:
         end = self.ends.get(draft.sid)
         if end is None:
             end = chain.load_end(self.connection, draft.sid, signer)
         if end.seq == 0 or draft.type == "session.spawn":
             chain.check_first(draft, end, signer)
-        return self._place(draft, signer, end)
+        return end
+
+    def _time(self) -> tuple[bool, int]:
+        """Return whether the clock was behind the entry before, and the time of the next one."""
+        clamped = self.now_us < self.state.last_ts
+        return clamped, self.state.last_ts if clamped else self.now_us
+
+    def _fields(self, draft: Draft) -> Mapping[str, Value]:
+        clamped, _ = self._time()
+        return {**draft.fields, "clk": "clamped"} if clamped else draft.fields
 
     def _place(self, draft: Draft, signer: Signer, end: ChainEnd) -> Receipt:
         state = self.state
-        clamped = self.now_us < state.last_ts
-        ts = state.last_ts if clamped else self.now_us
+        _, ts = self._time()
         body = entry.build(
             draft.type,
             log=state.origin,
@@ -142,7 +171,7 @@ class Batch:
             prev=end.prev,
             ts=ts,
             id_=draft.id,
-            fields={**draft.fields, "clk": "clamped"} if clamped else draft.fields,
+            fields=self._fields(draft),
         )
         signature = signer.key.sign(body + b"\n")
         leaf = tree.leaf_hash(entry.leaf(body, signature, signer.name, signer.key_id))

@@ -13,7 +13,7 @@ from ghost_core import db
 from ghost_core.errors import DeniedError, IntegrityError
 from ghost_ledger import entry, note
 from ghost_ledger.drafts import Draft
-from ghost_ledger.keys import SecretKey
+from ghost_ledger.keys import Key
 from ghost_ledger.tree import Frontier
 
 __all__ = ["ChainEnd", "LogState", "Signer", "check_first", "load_end", "load_state"]
@@ -45,15 +45,15 @@ class ChainEnd:
 
 @dataclass(frozen=True, slots=True)
 class Signer:
-    """The key of a session that this process owns, with what its notes need."""
+    """The key under which a session's entries are signed here, with what its notes need."""
 
-    key: SecretKey
+    key: Key
     name: str
     key_id: bytes
     key_hash: str
 
     @classmethod
-    def of(cls, key: SecretKey, origin: str, sid: str) -> Signer:
+    def of(cls, key: Key, origin: str, sid: str) -> Signer:
         """Prepare the key for a session of a log."""
         name = entry.session_name(origin, sid)
         key_hash = hashlib.sha256(key.public).hexdigest()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import mmap
 import threading
-from typing import Any, NoReturn, Self, override
+from typing import Any, NoReturn, Protocol, Self, override
 
 from nacl.bindings import crypto_core_ed25519_is_valid_point, crypto_sign_open
 from nacl.exceptions import BadSignatureError
@@ -17,7 +17,15 @@ from nacl.exceptions import BadSignatureError
 from ghost_core.errors import IntegrityError
 from ghost_core.secret import SecretBytes
 
-__all__ = ["PUBLIC_BYTES", "SEED_BYTES", "SIGNATURE_BYTES", "SecretKey", "check_public", "verify"]
+__all__ = [
+    "PUBLIC_BYTES",
+    "SEED_BYTES",
+    "SIGNATURE_BYTES",
+    "Key",
+    "SecretKey",
+    "check_public",
+    "verify",
+]
 
 PUBLIC_BYTES = 32
 SEED_BYTES = 32
@@ -26,6 +34,19 @@ _SECRET_BYTES = 64  # libsodium: seed, then public key
 
 # The compiled module has no stubs; everything of it is used in this file.
 _sodium: Any = importlib.import_module("nacl._sodium")
+
+
+class Key(Protocol):
+    """What signs: the key itself, or its owner's signatures."""
+
+    @property
+    def public(self) -> bytes:
+        """The 32 bytes of the public key."""
+        ...
+
+    def sign(self, message: bytes) -> bytes:
+        """Return the 64-byte signature of the message."""
+        ...
 
 
 class SecretKey:

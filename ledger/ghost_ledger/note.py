@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from ghost_core.errors import IntegrityError
-from ghost_ledger.keys import PUBLIC_BYTES, SecretKey, check_public, verify
+from ghost_ledger.keys import PUBLIC_BYTES, Key, check_public, verify
 
 __all__ = [
     "KEY_ID_BYTES",
@@ -104,7 +104,7 @@ def signature_line(name: str, key_id: bytes, signature: bytes) -> str:
     return f"— {name} {encode_base64(key_id + signature)}\n"
 
 
-def sign_note(key: SecretKey, name: str, text: bytes) -> bytes:
+def sign_note(key: Key, name: str, text: bytes) -> bytes:
     """Return the note of a text (ending in a newline) with one signature under this key name."""
     line = signature_line(name, key_id(name, key.public), key.sign(text))
     return text + b"\n" + line.encode()

@@ -18,6 +18,7 @@ from ghost_ledger import chain, entry, identity, note, opening, recovery
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.chain import LogState, Signer
+from ghost_ledger.changing import Changes
 from ghost_ledger.drafts import Draft, Payload, Receipt, SealReceipt
 from ghost_ledger.keeper import HeadKeeper
 from ghost_ledger.keys import SecretKey
@@ -52,6 +53,7 @@ class Recorder:
         self._system: SystemSession | None = None
         self._closed = False
         self._lock = threading.RLock()
+        self._changes = Changes(writer, engine, clock, self.system)
 
     @classmethod
     def open(
@@ -157,23 +159,17 @@ class Recorder:
         """
         return self.submit(*drafts).result()
 
-    def change[T](self, work: Callable[[Connection], tuple[T, Sequence[Draft]]]) -> T:
+    def change[T](
+        self, work: Callable[[Connection], tuple[T, Sequence[Draft]]], *, inside: str = ""
+    ) -> T:
         """Change tables of another room and append what says so: together, or neither.
 
-        `work` runs in the writer's thread, inside the transaction, and returns its result and the drafts.
-        It may run twice, the first time in vain. Raises as `append`, and what `work` raises.
+        `work` runs in the writer's thread, inside the transaction, and returns its result and the drafts,
+        whatever their `sid`. They are entered in the session `inside` whose owner signs them; without one, or
+        where it cannot sign, in the system session. `work` may run several times, all but the last in vain.
+        Raises as `append`, and what `work` raises.
         """
-        kept: list[T] = []
-
-        def perform(batch: Batch) -> tuple[Receipt, ...]:
-            with db.nested(batch.connection):
-                result, drafts = work(batch.connection)
-                receipts = batch.append(drafts)
-            kept[:] = [result]
-            return receipts
-
-        self._writer.submit(perform, weight=1).result()
-        return kept[0]
+        return self._changes.perform(work, inside)
 
     def follow(self, told: Callable[[tuple[Receipt, ...]], None] | None) -> None:
         """Tell of every entry that this process commits, after its commit; None ends it.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ghost_core.errors import IntegrityError
 from ghost_ledger.checkpoint import head_text, parse_checkpoint
 from ghost_ledger.entry import session_name
-from ghost_ledger.keys import SecretKey
+from ghost_ledger.keys import Key
 from ghost_ledger.note import Vkey, open_note, sign_note
 from ghost_ledger.tree import root
 
@@ -42,7 +42,7 @@ def seal_text(log: str, sid: str, leaf_hashes: Sequence[bytes]) -> bytes:
     return head_text(session_name(log, sid), len(leaf_hashes), root(leaf_hashes))
 
 
-def sign_seal(key: SecretKey, log: str, sid: str, leaf_hashes: Sequence[bytes]) -> bytes:
+def sign_seal(key: Key, log: str, sid: str, leaf_hashes: Sequence[bytes]) -> bytes:
     """Return the seal note."""
     return sign_note(key, session_name(log, sid), seal_text(log, sid, leaf_hashes))
 

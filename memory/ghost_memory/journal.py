@@ -97,21 +97,21 @@ class Journal:
 
         Raises what `work` raises, and UnavailableError where nothing can be written.
         """
-        system = self._recorder.system()
 
         def both(connection: Connection) -> tuple[T, Sequence[Draft]]:
             writing = Writing(connection, self.now(), self.who, [])
             result = work(writing)
-            return result, [_draft(system, self.who, change) for change in writing.changes]
+            return result, [_draft(self.who, change) for change in writing.changes]
 
-        return self._recorder.change(both)
+        return self._recorder.change(both, inside=self.who.session)
 
 
 def _name(text: str) -> str:
     return fit(text, _NAME_BYTES).text
 
 
-def _draft(system: str, who: Who, change: Change) -> Draft:
+def _draft(who: Who, change: Change) -> Draft:
+    """Draft the entry of a change; the recorder knows in which session it goes."""
     fields: dict[str, Value] = {
         "memory": cut(change.subject, _NAME_BYTES).text,
         "change": change.kind,
@@ -130,4 +130,4 @@ def _draft(system: str, who: Who, change: Change) -> Draft:
         salt, committed = commit("content", data)
         fields["content"] = committed
         payloads = (Payload("content", salt, committed, None, len(data), "text/plain"),)
-    return Draft(system, CHANGED, ids.entry_id(), fields, payloads)
+    return Draft("", CHANGED, ids.entry_id(), fields, payloads)

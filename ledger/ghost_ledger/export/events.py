@@ -28,6 +28,7 @@ _WORDS: Final = {
     "recorder.gap": "The recorder lost entries",
     "webhook.delivered": "A receiver was told",
     "webhook.failed": "A receiver could not be told",
+    "memory.changed": "Memory changed",
     "log.init": "Log opened",
 }
 
@@ -53,6 +54,13 @@ def _quarantined(fields: Fields) -> str:
     return f"{fields.get('by')}, {fields.get('reason')}"
 
 
+def _changed(fields: Fields) -> str:
+    where = fields.get("project")
+    parts = [f"{fields.get('change')} {fields.get('memory')}", where and f"in {where}"]
+    parts += [fields.get(name) for name in ("by", "host", "reason")]
+    return ", ".join(str(each) for each in parts if each)
+
+
 def _any(fields: Fields) -> str:
     simple = [str(value) for value in fields.values() if isinstance(value, str | int)]
     return ", ".join(text for text in simple if len(text) <= 80)
@@ -67,6 +75,7 @@ _DETAILS: Final[Mapping[str, Callable[[Fields], str]]] = {
     "credential.revoked": _credential,
     "credential.rotated": _credential,
     "credential.probed": _credential,
+    "memory.changed": _changed,
 }
 
 

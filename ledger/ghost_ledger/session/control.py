@@ -49,24 +49,69 @@ def ask(sid: str, request: Message, *, timeout: float, root: Path | None = None)
             went away or answered what is no answer.
         GhostError: whatever the owner refused with, as the same child, code and hint.
     """
-    folder = SessionFolder(sid, root or runtime_dir())
     until = time.monotonic() + timeout
     line = _line(request)
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as channel:
+    with Channel.open(sid, timeout=timeout, root=root) as channel:
+        return channel.exchange(line, until)
+
+
+class Channel:
+    """One connection to a session's owner, for requests one after the other; useless after an error."""
+
+    def __init__(self, sid: str, connection: socket.socket) -> None:
+        self._sid = sid
+        self._connection = connection
+
+    @classmethod
+    def open(cls, sid: str, *, timeout: float, root: Path | None = None) -> Self:
+        """Connect to the owner; raises as `ask` does."""
+        folder = SessionFolder(sid, root or runtime_dir())
+        connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            _connect(channel, folder, until)
-            _limit(channel, until)
-            channel.sendall(line)
-            answer = _receive(channel, until, sid)
-        except TimeoutError as error:
-            raise UnavailableError(
-                f"session {sid}: its owner did not answer within {timeout:g} s",
-                code="session.owner_silent",
-                hint=f"ghost session show {sid}",
-            ) from error
-        except OSError as error:
-            raise _lost(sid) from error
-    return _unpack(answer, sid)
+            with _explained(sid):
+                _connect(connection, folder, time.monotonic() + timeout)
+        except BaseException:
+            connection.close()
+            raise
+        return cls(sid, connection)
+
+    def ask(self, request: Message, *, timeout: float) -> Message:
+        """Send one request and return its answer; raises as the function `ask` does."""
+        until = time.monotonic() + timeout
+        return self.exchange(_line(request), until)
+
+    def exchange(self, line: bytes, until: float) -> Message:
+        """Send one line and return its answer; raises as `ask` does."""
+        with _explained(self._sid):
+            _limit(self._connection, until)
+            self._connection.sendall(line)
+            answer = _receive(self._connection, until, self._sid)
+        return _unpack(answer, self._sid)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+@contextmanager
+def _explained(sid: str) -> Iterator[None]:
+    """Say of a failed exchange whether the owner was silent or went away."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise UnavailableError(
+            f"session {sid}: its owner did not answer in time",
+            code="session.owner_silent",
+            hint=f"ghost session show {sid}",
+        ) from error
+    except OSError as error:
+        raise _lost(sid) from error
 
 
 class ControlServer:

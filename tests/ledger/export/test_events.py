@@ -19,6 +19,14 @@ def test_a_quarantine_tells_who_and_why_however_long() -> None:
     assert told == ("Session put in quarantine", "hook:a, " + "x" * 300)
 
 
+def test_a_change_of_memory_tells_what_where_and_by_whom() -> None:
+    fields = {"change": "memory.saved", "memory": "3f78", "project": "app", "by": "mcp"}
+    told = describe("memory.changed", {**fields, "content": "0" * 64, "host": "raw/1"})
+    assert told == ("Memory changed", "memory.saved 3f78, in app, mcp, raw/1")
+    told = describe("memory.changed", {**fields, "reason": "into shop"})
+    assert told[1] == "memory.saved 3f78, in app, mcp, into shop"
+
+
 def test_an_unknown_type_is_called_by_its_name() -> None:
     assert describe("moon.risen", {"phase": "full"}) == ("moon.risen", "full")
 

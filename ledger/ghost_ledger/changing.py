@@ -1,0 +1,133 @@
+"""Changes of another room's tables, each in one transaction with the entries that say so.
+
+A change that was made inside a session is entered there, signed by the session's owner. Where that cannot be
+it is entered by the recorder's own session, which says why: a dead session never stops a save.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final
+
+from sqlalchemy.engine import Connection, Engine
+
+from ghost_core import db
+from ghost_core.clock import Clock
+from ghost_core.errors import DeniedError, IntegrityError
+from ghost_ledger.batch import Batch
+from ghost_ledger.canonical import Value
+from ghost_ledger.drafts import Draft, Receipt
+from ghost_ledger.lending import Lender, UnsignedError
+from ghost_ledger.session.borrowing import borrowed
+from ghost_ledger.writer import Writer
+
+__all__ = ["QUIET_SECONDS", "Changes"]
+
+QUIET_SECONDS: Final = 10.0  # how long an owner that was silent is not asked again
+_SILENT: Final = frozenset({"session.owned", "session.owner_silent"})
+_REASON: Final = 300
+
+_log: Final = logging.getLogger("ghost.ledger")
+
+type Work[T] = Callable[[Connection], tuple[T, Sequence[Draft]]]
+type Append = Callable[[Batch, Sequence[Draft]], tuple[Receipt, ...]]
+
+
+class Changes:
+    """Runs changes in the writer's thread; `system` opens the recorder's own session."""
+
+    def __init__(
+        self, writer: Writer, engine: Engine, clock: Clock, system: Callable[[], str]
+    ) -> None:
+        self._writer = writer
+        self._engine = engine
+        self._clock = clock
+        self._system = system
+        self._silent: dict[str, tuple[float, UnsignedError]] = {}
+        self._told: set[str] = set()
+
+    def perform[T](self, work: Work[T], inside: str) -> T:
+        """Run a change; see `Recorder.change`."""
+        why = ""
+        if inside:
+            try:
+                return self._inside(work, inside)
+            except UnsignedError as error:
+                why = error.message
+                self._tell(inside, error)
+        sid = self._system()
+        return self._run(work, lambda batch, drafts: batch.append(_addressed(drafts, sid, why)))
+
+    def _inside[T](self, work: Work[T], sid: str) -> T:
+        if self._writer.signs(sid):
+            return self._run(work, lambda batch, drafts: batch.append(_addressed(drafts, sid)))
+        with (
+            self._heeding(sid),
+            borrowed(self._engine, self._writer.state.origin, sid, self._clock) as lender,
+        ):
+            return self._run(work, lambda batch, drafts: self._lent(batch, drafts, sid, lender))
+
+    def _lent(
+        self, batch: Batch, drafts: Sequence[Draft], sid: str, lender: Lender
+    ) -> tuple[Receipt, ...]:
+        """Append under the write lock, in a batch where others may have waited for this owner before."""
+        with self._heeding(sid):
+            try:
+                return batch.append_lent(_addressed(drafts, sid), lender)
+            except (DeniedError, IntegrityError) as error:
+                if isinstance(error, IntegrityError) and error.code != "ledger.key":
+                    raise
+                raise UnsignedError.of(error) from error  # it has ended since we looked
+
+    @contextmanager
+    def _heeding(self, sid: str) -> Iterator[None]:
+        """Leave an owner in peace that was silent a moment ago."""
+        until, known = self._silent.get(sid, (0.0, None))
+        if known is not None and time.monotonic() < until:
+            raise UnsignedError(known.message, code=known.code)
+        try:
+            yield
+        except UnsignedError as error:
+            if error.code in _SILENT:
+                self._silent[sid] = (time.monotonic() + QUIET_SECONDS, error)
+            raise
+
+    def _run[T](self, work: Work[T], append: Append) -> T:
+        kept: list[T] = []
+
+        def perform(batch: Batch) -> tuple[Receipt, ...]:
+            with db.nested(batch.connection):
+                result, drafts = work(batch.connection)
+                receipts = append(batch, drafts)
+            kept[:] = [result]
+            return receipts
+
+        self._writer.submit(perform, weight=1).result()
+        return kept[0]
+
+    def _tell(self, sid: str, error: UnsignedError) -> None:
+        """Warn once of a session."""
+        if sid not in self._told:
+            self._told.add(sid)
+            _log.warning(
+                "session %s: did not sign a change of memory: %s; the recorder signs, and names it",
+                sid,
+                error.message,
+            )
+
+
+def _addressed(drafts: Sequence[Draft], sid: str, why: str = "") -> list[Draft]:
+    """Put drafts into a session, and say in each why it is not the one that it names."""
+    if not why:
+        return [replace(draft, sid=sid) for draft in drafts]
+    return [replace(draft, sid=sid, fields=_explained(draft, why)) for draft in drafts]
+
+
+def _explained(draft: Draft, why: str) -> dict[str, Value]:
+    own = draft.fields.get("reason", "")
+    said = f"not signed by its session: {why}"
+    return {**draft.fields, "reason": f"{said}; {own}"[:_REASON] if own else said}
