@@ -7,9 +7,8 @@ it is entered by the recorder's own session, which says why: a dead session neve
 from __future__ import annotations
 
 import logging
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+import threading
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,18 +16,15 @@ from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db
 from ghost_core.clock import Clock
-from ghost_core.errors import DeniedError, IntegrityError
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.drafts import Draft, Receipt
-from ghost_ledger.lending import Lender, UnsignedError
-from ghost_ledger.session.borrowing import borrowed
+from ghost_ledger.lending import UnsignedError
+from ghost_ledger.session.borrowing import Borrowed
 from ghost_ledger.writer import Writer
 
-__all__ = ["QUIET_SECONDS", "Changes"]
+__all__ = ["Changes"]
 
-QUIET_SECONDS: Final = 10.0  # how long an owner that was silent is not asked again
-_SILENT: Final = frozenset({"session.owned", "session.owner_silent"})
 _REASON: Final = 300
 
 _log: Final = logging.getLogger("ghost.ledger")
@@ -47,7 +43,8 @@ class Changes:
         self._engine = engine
         self._clock = clock
         self._system = system
-        self._silent: dict[str, tuple[float, UnsignedError]] = {}
+        self._sessions: dict[str, Borrowed] = {}
+        self._gate = threading.Lock()
         self._told: set[str] = set()
 
     def perform[T](self, work: Work[T], inside: str) -> T:
@@ -65,36 +62,24 @@ class Changes:
     def _inside[T](self, work: Work[T], sid: str) -> T:
         if self._writer.signs(sid):
             return self._run(work, lambda batch, drafts: batch.append(_addressed(drafts, sid)))
-        with (
-            self._heeding(sid),
-            borrowed(self._engine, self._writer.state.origin, sid, self._clock) as lender,
-        ):
-            return self._run(work, lambda batch, drafts: self._lent(batch, drafts, sid, lender))
+        session = self._session(sid)
+        session.reach()
+        return self._run(work, lambda batch, drafts: _lent(batch, _addressed(drafts, sid), session))
 
-    def _lent(
-        self, batch: Batch, drafts: Sequence[Draft], sid: str, lender: Lender
-    ) -> tuple[Receipt, ...]:
-        """Append under the write lock, in a batch where others may have waited for this owner before."""
-        with self._heeding(sid):
-            try:
-                return batch.append_lent(_addressed(drafts, sid), lender)
-            except (DeniedError, IntegrityError) as error:
-                if isinstance(error, IntegrityError) and error.code != "ledger.key":
-                    raise
-                raise UnsignedError.of(error) from error  # it has ended since we looked
+    def _session(self, sid: str) -> Borrowed:
+        with self._gate:
+            found = self._sessions.get(sid)
+            if found is None:
+                found = Borrowed(self._engine, self._writer.state.origin, sid, self._clock)
+                self._sessions[sid] = found
+            return found
 
-    @contextmanager
-    def _heeding(self, sid: str) -> Iterator[None]:
-        """Leave an owner in peace that was silent a moment ago."""
-        until, known = self._silent.get(sid, (0.0, None))
-        if known is not None and time.monotonic() < until:
-            raise UnsignedError(known.message, code=known.code)
-        try:
-            yield
-        except UnsignedError as error:
-            if error.code in _SILENT:
-                self._silent[sid] = (time.monotonic() + QUIET_SECONDS, error)
-            raise
+    def close(self) -> None:
+        """Hang up on the owners that were asked."""
+        with self._gate:
+            for session in self._sessions.values():
+                session.close()
+            self._sessions.clear()
 
     def _run[T](self, work: Work[T], append: Append) -> T:
         kept: list[T] = []
@@ -118,6 +103,12 @@ class Changes:
                 sid,
                 error.message,
             )
+
+
+def _lent(batch: Batch, drafts: Sequence[Draft], session: Borrowed) -> tuple[Receipt, ...]:
+    """Append under the write lock, in a batch where others may have waited for this owner before."""
+    with session.heeding():
+        return batch.append_lent(drafts, session)
 
 
 def _addressed(drafts: Sequence[Draft], sid: str, why: str = "") -> list[Draft]:

@@ -255,6 +255,7 @@ class Recorder:
             if system is not None:
                 system.destroy()
             self._writer.close()
+            self._changes.close()
             try:
                 self._keeper.close()
             finally:

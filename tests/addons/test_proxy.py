@@ -52,6 +52,22 @@ def test_the_owner_answers_over_the_control_socket(
         control.ask(session.sid, {"op": "status"}, timeout=5)
 
 
+def test_the_owner_signs_for_others_while_the_session_lives(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    used(proxy, session, up)
+    assert control.ask(session.sid, {"op": "sign"}, timeout=5) == {"signatures": []}
+    owned = proxy.proxy.services.sessions.get(session.sid)
+    assert owned is not None
+    owned.ending = True
+    with pytest.raises(DeniedError) as caught:
+        control.ask(session.sid, {"op": "sign"}, timeout=5)
+    assert caught.value.code == "session.evaporated"
+    owned.ending = False
+    proxy.evaporate(session)
+    until(lambda: session.sid not in proxy.proxy._signings)
+
+
 def test_an_evaporated_session_verifies_with_its_key_alone(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:

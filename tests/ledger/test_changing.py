@@ -20,7 +20,6 @@ from sqlalchemy.engine import Connection
 from ghost_core.errors import DeniedError, UsageError
 from ghost_core.paths import Home
 from ghost_core.settings import load
-from ghost_ledger import changing
 from ghost_ledger.drafts import Draft
 from ghost_ledger.export.replay import session_view
 from ghost_ledger.lending import AT_ONCE
@@ -274,8 +273,7 @@ def test_an_owner_that_was_silent_is_left_in_peace_and_told_of_once(
             monkeypatch.setattr(borrowing, "WAIT_SECONDS", 60.0)
             make(writer, sid, "two")
         make(writer, sid, "three")
-        monkeypatch.setattr(changing, "QUIET_SECONDS", 0.0)
-        writer._changes._silent.clear()
+        writer._changes._session(sid)._quiet = 0.0
         make(writer, sid, "four")
     assert (signed_by(home, writer.system()), signed_by(home, sid)) == (
         ["one", "two", "three"],

@@ -70,16 +70,19 @@ def all_view(
     """Return all sessions but the recorder's own, oldest first; verified only if each one is.
 
     The recorder's own are not shown, but a broken one breaks the history: refusals without a session
-    stand there, and so would a session that was made to look like one. An empty history is not
-    verified: no evidence is never a pass. Raises like `session_view`.
+    stand there, and so would a session that was made to look like one. Where there is no other session,
+    those in which memory was changed are the history; an empty one is not verified: no evidence is never
+    a pass. Raises like `session_view`.
     """
     source = Source(ledger)
     records = [gather(source, home, sid, key=key) for sid in source.sessions()]
     views = [_view(record, disclose=disclose, parts=parts) for record in records]
     count = source.count()
-    codes = [view["verdict"]["exit_code"] for view in views] or [8]
     # The recorder that runs has not sealed its own session yet, so only what is broken counts.
-    hidden = [gather(source, home, sid, key=None).report.exit_code for sid in source.recorders()]
+    own = [gather(source, home, sid, key=None) for sid in source.recorders()]
+    hidden = [record.report.exit_code for record in own]
+    kept = [record.report.exit_code for record in own if _memory(record)]
+    codes = [view["verdict"]["exit_code"] for view in views] or [min(kept, default=8)]
     code = 7 if not count.whole or 7 in codes or 7 in hidden else max(codes)
     return {
         "schema": SCHEMA,
@@ -87,6 +90,11 @@ def all_view(
         "verified": code == 0,
         "exit_code": code,
         "log": {"entries": count.entries, "places": count.places, "size": count.head},
+        "recorder": {
+            "sessions": len(own),
+            "verified": hidden.count(0),
+            "memory_changes": sum(map(_memory, own)),
+        },
     }
 
 
@@ -94,6 +102,11 @@ def view_exit_code(view: Mapping[str, Any]) -> int:
     """Return 0 verified, 7 broken, 8 unsealed or otherwise incomplete."""
     code = view["exit_code"] if "sessions" in view else view["verdict"]["exit_code"]
     return int(code)
+
+
+def _memory(record: Record) -> int:
+    """Count the changes of memory that a session signed."""
+    return sum(item.type == "memory.changed" for item in record.signed)
 
 
 def _view(record: Record, *, disclose: bool, parts: Parts) -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """Signatures of a live session for a process that does not own it: its owner's, or made with its key.
 
-Whoever asks holds the write lock of the database, and everybody who writes waits for it. So the owner is
-asked before, without the lock, whether it would sign; one that is silent is found out at nobody else's cost.
+Whoever asks holds the write lock of the database, and everybody who writes waits for it. So an owner that
+was not heard of lately is asked before, without the lock; a silent one is found out at nobody else's cost.
 """
 
 from __future__ import annotations
 
+import math
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -18,26 +20,38 @@ from sqlalchemy.engine import Engine
 
 from ghost_core import db
 from ghost_core.clock import Clock
-from ghost_core.errors import DeniedError, GhostError, NotFoundError, UnavailableError
+from ghost_core.errors import (
+    DeniedError,
+    GhostError,
+    IntegrityError,
+    NotFoundError,
+    UnavailableError,
+)
 from ghost_ledger import entry
 from ghost_ledger.chain import Signer
-from ghost_ledger.entry import Entry
 from ghost_ledger.lending import Lent, Run, UnsignedError, sign_run
 from ghost_ledger.note import Vkey
 from ghost_ledger.session import lifetime
 from ghost_ledger.session.control import Channel, Message
 from ghost_ledger.session.custody import Custody, is_owned
 
-__all__ = ["HELD_SECONDS", "WAIT_SECONDS", "Borrowed", "borrowed"]
+__all__ = ["HELD_SECONDS", "QUIET_SECONDS", "WAIT_SECONDS", "Borrowed"]
 
 WAIT_SECONDS: Final = 1.0  # before the transaction: only we wait
 HELD_SECONDS: Final = (
     0.5  # inside it: eight who wait for each other stay within the busy time of 5 s
 )
+QUIET_SECONDS: Final = (
+    10.0  # how long a good word counts, and how long a silent owner is left in peace
+)
 _PAUSE_SECONDS: Final = 0.01
 
 _AGAIN: Final = frozenset({"session.owned", "session.owner_busy", "session.owner_lost"})
 """Owners come, go and have much to do; those that refuse or are silent are not asked again."""
+_SILENT: Final = frozenset({"session.owned", "session.owner_silent"})
+_OVER: Final = frozenset(
+    f"session.{word}" for word in ("evaporated", "expired", "sealed", "abandoned")
+)
 
 _SESSION: Final = sa.text(
     "SELECT s.status, e.body FROM sessions s JOIN entries e ON e.sid = s.session_id AND e.seq = 0"
@@ -45,84 +59,126 @@ _SESSION: Final = sa.text(
 )
 
 
-@contextmanager
-def borrowed(
-    engine: Engine, origin: str, sid: str, clock: Clock, *, root: Path | None = None
-) -> Iterator[Borrowed]:
-    """Find out who signs for the session; it is asked for signatures until the block ends.
-
-    Raises UnsignedError: the session has ended or is none, or its owner is silent or refuses.
-    """
-    spawn = _living(engine, sid, clock)
-    public = Vkey.parse(str(spawn.fields["vkey"])).public
-    made = Borrowed(origin, sid, Lent(public), root)
-    try:
-        made.reach()
-        yield made
-    finally:
-        made.hang_up()
-
-
 class Borrowed:
-    """A session of another owner, or of none."""
+    """One session of another owner, or of none, for all changes that a process makes inside it.
 
-    def __init__(self, origin: str, sid: str, key: Lent, root: Path | None = None) -> None:
+    Several threads may `reach` at once; `lend` is for the one that holds the write lock.
+    """
+
+    def __init__(
+        self, engine: Engine, origin: str, sid: str, clock: Clock, *, root: Path | None = None
+    ) -> None:
+        self._engine = engine
         self._origin = origin
         self._sid = sid
-        self._key = key
+        self._clock = clock
         self._root = root
+        self._found: _Found | None = None
         self._channel: Channel | None = None
-        self.signer = Signer.of(key, origin, sid)
+        self._gate = threading.Lock()
+        self._heard = 0.0
+        self._why = UnsignedError("")
+        self._quiet = 0.0
+
+    @property
+    def signer(self) -> Signer:
+        """The session's key by its public half; once it was reached."""
+        return self._session().signer
 
     def reach(self) -> None:
-        """Ask the owner whether it would sign; where there is none, the key is there to be taken."""
-        _within(WAIT_SECONDS, self._attempt(self._hail))
+        """Find out whether the session lives and its owner would sign; where there is none, we shall.
+
+        Raises UnsignedError.
+        """
+        with self.heeding():
+            if lifetime.expired(self._session(), self._clock):
+                raise DeniedError("over", code="session.expired")
+            if time.monotonic() < self._heard:
+                return
+            self._keep(_within(WAIT_SECONDS, self._hail))
+            self._heard = time.monotonic() + QUIET_SECONDS
 
     def lend(self, run: Run) -> None:
         """Get the signatures of a run for the signer, under the write lock of the database."""
-        self._key.give(_within(HELD_SECONDS, self._attempt(lambda until: self._signed(run, until))))
+        signatures = _within(HELD_SECONDS, lambda until: self._signed(run, until))
+        self._session().key.give(signatures)
 
-    def hang_up(self) -> None:
-        """Close the connection to the owner; it is made again where it is needed."""
-        channel, self._channel = self._channel, None
-        if channel is not None:
-            channel.close()
+    @contextmanager
+    def heeding(self) -> Iterator[None]:
+        """Leave a session in peace that has ended, or whose owner was silent a moment ago.
 
-    def _attempt[T](self, work: Callable[[float], T]) -> Callable[[float], T]:
-        """Leave no connection behind on which half an exchange is under way."""
-
-        def attempt(until: float) -> T:
-            try:
-                return work(until)
-            except GhostError:
-                self.hang_up()
-                raise
-
-        return attempt
-
-    def _hail(self, until: float) -> None:
+        What is refused inside the block is remembered. Raises UnsignedError for it.
+        """
+        if time.monotonic() < self._quiet:
+            raise UnsignedError(self._why.message, code=self._why.code)
         try:
-            self._channel = Channel.open(self._sid, timeout=_left(until), root=self._root)
+            yield
+        except UnsignedError as error:
+            self._remember(error)
+            raise
+        except (DeniedError, IntegrityError) as error:
+            if isinstance(error, IntegrityError) and error.code != "ledger.key":
+                raise
+            why = UnsignedError.of(error)
+            self._remember(why)
+            raise why from error
+
+    def close(self) -> None:
+        """Hang up."""
+        self._keep(None)
+
+    def _remember(self, why: UnsignedError) -> None:
+        self._heard = 0.0
+        self._why = why
+        if why.code in _OVER:
+            self._quiet = math.inf
+        elif why.code in _SILENT:
+            self._quiet = time.monotonic() + QUIET_SECONDS
+
+    def _session(self) -> _Found:
+        if self._found is None:
+            self._found = _find(self._engine, self._origin, self._sid)
+        return self._found
+
+    def _keep(self, channel: Channel | None) -> None:
+        """Have this connection for the next run, instead of the one before."""
+        with self._gate:
+            before, self._channel = self._channel, channel
+        if before is not None:
+            before.close()
+
+    def _kept(self) -> Channel | None:
+        with self._gate:
+            channel, self._channel = self._channel, None
+        return channel
+
+    def _hail(self, until: float) -> Channel | None:
+        """Ask the owner whether it would sign; return None where there is none."""
+        try:
+            channel = Channel.open(self._sid, timeout=_left(until), root=self._root)
         except NotFoundError:
             if is_owned(self._sid, root=self._root):
                 raise _not_yet(self._sid) from None
-            return
-        self._ask(self._channel, {}, until)
+            return None
+        with _closing(channel):
+            channel.ask({"op": "sign"}, timeout=_left(until))
+        return channel
 
     def _signed(self, run: Run, until: float) -> Sequence[bytes]:
-        if self._channel is None:
+        channel = self._kept()
+        if channel is None:
             try:
                 return self._sign_alone(run)
             except UnavailableError as error:
                 if error.code != "session.owned":
                     raise
-            self._hail(until)  # somebody has become its owner since
-        if self._channel is None:
+            channel = self._hail(until)  # somebody has become its owner since
+        if channel is None:
             raise _not_yet(self._sid)
-        return _read(self._ask(self._channel, run.message(), until))
-
-    def _ask(self, channel: Channel, request: Message, until: float) -> Message:
-        return channel.ask({"op": "sign", **request}, timeout=_left(until))
+        with _closing(channel):
+            answer = channel.ask({"op": "sign", **run.message()}, timeout=_left(until))
+        self._keep(channel)
+        return _read(answer)
 
     def _sign_alone(self, run: Run) -> Sequence[bytes]:
         """Be the owner for this moment: the chain cannot move while we hold the write lock."""
@@ -132,22 +188,39 @@ class Borrowed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Life:
+class _Found:
+    """What the first entry of a session says, which nobody can change: its key and its time."""
+
+    key: Lent
+    signer: Signer
     boot: str
     deadline: int
 
 
-def _living(engine: Engine, sid: str, clock: Clock) -> Entry:
-    """Return the spawn entry of a live session; the key it names is the only one that counts."""
+def _find(engine: Engine, origin: str, sid: str) -> _Found:
     with db.read(engine) as connection:
         row = connection.execute(_SESSION, {"sid": sid}).first()
-    spawn = None if row is None else entry.parse_envelope(row.body)
-    if row is None or spawn is None or spawn.fields.get("system") is True:
-        raise UnsignedError.of(DeniedError("unknown", code="session.unknown"))
-    life = _Life(str(spawn.fields["boot"]), int(str(spawn.fields["deadline"])))
-    if row.status != "live" or lifetime.expired(life, clock):
-        raise UnsignedError.of(DeniedError("over", code="session.expired"))
-    return spawn
+    fields = {} if row is None else entry.parse_envelope(row.body).fields
+    if row is None or fields.get("system") is True:
+        raise DeniedError("not here", code="session.unknown")
+    if row.status != "live":
+        raise DeniedError("over", code="session.sealed")
+    key = Lent(Vkey.parse(str(fields["vkey"])).public)
+    return _Found(
+        key, Signer.of(key, origin, sid), str(fields["boot"]), int(str(fields["deadline"]))
+    )
+
+
+@contextmanager
+def _closing(channel: Channel) -> Iterator[None]:
+    """Leave no connection behind on which half an exchange is under way."""
+    done = False
+    try:
+        yield
+        done = True
+    finally:
+        if not done:
+            channel.close()
 
 
 def _within[T](seconds: float, attempt: Callable[[float], T]) -> T:

@@ -16,6 +16,7 @@ import stat
 import sys
 import time
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -153,7 +154,12 @@ def harden() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+        _libc().prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    return ctypes.CDLL(None)
 
 
 def _make(folder: SessionFolder) -> int:
@@ -226,8 +232,7 @@ def _still_there(folder: SessionFolder, lock: int) -> bool:
 
 def _sign_lock(lock: int) -> None:
     """Note our process id in the lock, for the message of whoever finds it taken."""
-    os.truncate(lock, 0)
-    os.pwrite(lock, b"%d\n" % os.getpid(), 0)
+    os.pwrite(lock, b"%-15d\n" % os.getpid(), 0)  # one width, so that nothing is to be cut off
 
 
 def _owned(folder: SessionFolder, lock: int) -> UnavailableError:

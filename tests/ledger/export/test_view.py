@@ -12,6 +12,7 @@ import pytest
 from ghost_core import db, ids
 from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_core.paths import Home
+from ghost_ledger.canonical import Value
 from ghost_ledger.export.replay import all_view, session_view, view_exit_code
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Draft, Recorder
@@ -376,6 +377,32 @@ def test_one_open_session_makes_the_history_incomplete(
 def test_an_empty_history_is_no_pass(tmp_path: Path, ledger: Ledger) -> None:
     view = all_view(ledger, Home(tmp_path))
     assert (view["sessions"], view["verified"], view_exit_code(view)) == ([], False, 8)
+
+
+def _remember(recorder: Recorder) -> str:
+    """Enter a change of memory outside any session; return the session of the recorder."""
+    said: dict[str, Value] = {"memory": "m1", "change": "memory.saved"}
+    recorder.change(lambda _: (None, [Draft("", "memory.changed", ids.entry_id(), said)]))
+    return recorder.system()
+
+
+def test_memory_alone_is_a_history_once_the_recorder_has_sealed_it(
+    tmp_path: Path, recorder: Recorder, ledger: Ledger
+) -> None:
+    system = _remember(recorder)
+    view = all_view(ledger, Home(tmp_path))
+    assert (view["verified"], view_exit_code(view)) == (False, 8)
+    recorder.close()
+    view = all_view(ledger, Home(tmp_path))
+    assert (view["sessions"], view["verified"], view_exit_code(view)) == ([], True, 0)
+    assert view["recorder"]["memory_changes"] == 1
+    assert view["recorder"]["verified"] == view["recorder"]["sessions"]
+    with open_recorder(tmp_path) as running:  # as a server of memory does all day
+        _remember(running)
+        view = all_view(ledger, Home(tmp_path))
+        assert (view["verified"], view["recorder"]["memory_changes"]) == (True, 2)
+    _edit(tmp_path, "UPDATE entries SET body = x'00' WHERE seq = 1 AND sid = ?", system)
+    assert view_exit_code(all_view(ledger, Home(tmp_path))) == 7
 
 
 def test_a_session_hidden_from_the_columns_is_still_listed(

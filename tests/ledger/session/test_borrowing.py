@@ -14,9 +14,10 @@ from ghost_core import ids
 from ghost_core.errors import DeniedError, GhostError, UnavailableError
 from ghost_core.paths import Home
 from ghost_core.settings import Settings
+from ghost_ledger.lending import UnsignedError
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import borrowing
-from ghost_ledger.session.borrowing import borrowed
+from ghost_ledger.session.borrowing import Borrowed
 from ghost_ledger.session.control import Handler, Message
 from ghost_ledger.session.custody import Custody, is_owned
 from support.handclock import HandClock
@@ -37,12 +38,21 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def reason(recorder: Recorder, sid: str, clock: HandClock) -> str:
     """Return why nobody would sign."""
-    with (
-        pytest.raises(DeniedError) as caught,
-        borrowed(recorder.engine, recorder.origin, sid, clock),
-    ):
-        pass
+    with pytest.raises(UnsignedError) as caught:
+        lender(recorder, sid, clock).reach()
     return caught.value.message
+
+
+def lender(recorder: Recorder, sid: str, clock: HandClock) -> Borrowed:
+    return Borrowed(recorder.engine, recorder.origin, sid, clock)
+
+
+def append(recorder: Recorder, lender: Borrowed, sid: str) -> str:
+    """Append a change under the write lock; return the session that signed it."""
+    draft = replace(change(sid), sid=sid)
+    work = recorder._writer.submit(lambda batch: batch.append_lent([draft], lender), weight=1)
+    (receipt,) = work.result()
+    return receipt.sid
 
 
 def entered(recorder: Recorder, home: Home, sid: str, **fields: str) -> tuple[str, str]:
@@ -74,33 +84,64 @@ def test_without_an_owner_the_key_is_taken_for_the_moment(
 def test_who_becomes_the_owner_meanwhile_signs(
     recorder: Recorder, home: Home, sid: str, clock: HandClock
 ) -> None:
-    with borrowed(recorder.engine, recorder.origin, sid, clock) as lender:
-        assert lender._channel is None
-        with (
-            Recorder.open(home, f"sqlite:///{home.database}", clock=clock) as other,
-            honest(other, sid, clock),
-        ):
-            draft = change(sid)
-            recorder._writer.submit(
-                lambda batch: batch.append_lent([replace(draft, sid=sid)], lender), weight=1
-            ).result()
-    assert rows(home.root, "SELECT sid FROM entries WHERE id = ?", draft.id) == [sid]
+    known = lender(recorder, sid, clock)
+    known.reach()
+    assert known._channel is None
+    with (
+        Recorder.open(home, f"sqlite:///{home.database}", clock=clock) as other,
+        honest(other, sid, clock),
+    ):
+        assert append(recorder, known, sid) == sid
+        assert known._channel is not None
+        known.close()
 
 
 def test_an_owner_that_dies_in_between_leaves_the_key_for_us(
     recorder: Recorder, home: Home, sid: str, clock: HandClock
 ) -> None:
-    other = Recorder.open(home, f"sqlite:///{home.database}", clock=clock)
-    with other, honest(other, sid, clock):
-        held = borrowed(recorder.engine, recorder.origin, sid, clock)
-        lender = held.__enter__()
-        assert lender._channel is not None
-    draft = change(sid)
-    recorder._writer.submit(
-        lambda batch: batch.append_lent([replace(draft, sid=sid)], lender), weight=1
-    ).result()
-    held.__exit__(None, None, None)
-    assert rows(home.root, "SELECT sid FROM entries WHERE id = ?", draft.id) == [sid]
+    known = lender(recorder, sid, clock)
+    with (
+        Recorder.open(home, f"sqlite:///{home.database}", clock=clock) as other,
+        honest(other, sid, clock),
+    ):
+        known.reach()
+        assert known._channel is not None
+        assert append(recorder, known, sid) == sid
+    assert append(recorder, known, sid) == sid
+    assert not is_owned(sid)
+
+
+def test_an_owner_that_was_good_a_moment_ago_is_not_asked_before_the_lock(
+    recorder: Recorder, sid: str, clock: HandClock
+) -> None:
+    asked: list[Message] = []
+
+    async def willing(request: Message) -> Message:
+        asked.append(request)
+        return {"signatures": []}
+
+    known = lender(recorder, sid, clock)
+    with Custody.acquire(sid), owner_of(sid, willing):
+        for _ in range(3):
+            known.reach()
+        assert asked == [{"op": "sign"}]
+        known._heard = 0.0
+        known.reach()
+        assert len(asked) == 2
+        known.close()
+
+
+def test_nobody_is_asked_about_a_session_that_has_ended(
+    recorder: Recorder, sid: str, clock: HandClock
+) -> None:
+    known = lender(recorder, sid, clock)
+    known.reach()
+    clock.pass_seconds(301)
+    for _ in range(2):
+        with pytest.raises(UnsignedError) as caught:
+            known.reach()
+        assert caught.value.message == "it has ended"
+    assert known._quiet == float("inf")
 
 
 def test_a_session_that_is_over_or_none_signs_nothing(
