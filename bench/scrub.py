@@ -81,7 +81,7 @@ def stream(scrubber: Scrubber, parts: Iterable[bytes]) -> None:
 
 
 def decoded(scrubber: Scrubber, parts: Iterable[bytes]) -> None:
-    found = ReplyScrubber(scrubber, b"gzip")
+    found = ReplyScrubber(lambda: scrubber, b"gzip")
     for part in parts:
         found.feed(part)
     found.finish()

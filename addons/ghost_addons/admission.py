@@ -28,7 +28,6 @@ from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
 _ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
-_SLOW = frozenset({"cmd", "keyring", "vault"})  # they wait for a process, a human or the database
 
 
 def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
@@ -231,9 +230,7 @@ async def _resolve(services: Services, action: Action, credential: Credential) -
     action.credential = credential.name
     action.session.used.add(credential.name)
     try:
-        if credential.reference.scheme in _SLOW:
-            return await asyncio.to_thread(services.secrets.resolve, credential)
-        return services.secrets.resolve(credential)
+        return await services.secrets.resolved(credential)
     except GhostError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
 

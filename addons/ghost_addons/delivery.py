@@ -55,7 +55,7 @@ def open_reply(
     scrub.open_body(
         action,
         response,
-        services.secrets.scrubber,
+        lambda: services.secrets.scrubber,
         mode=settings.proxy.scrub,
         limit=settings.proxy.buffer_limit,
     )

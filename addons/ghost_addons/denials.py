@@ -41,7 +41,7 @@ async def enter(
     """
     try:
         attempt = attempted()
-        refusal = leak.clean_refusal(refusal, services.secrets.scrubber)
+        refusal = leak.spoken(services.secrets, refusal, attempt)
         refusal = await _answered(services, refusal, attempt, client=client)
         return await _entered(services, action, attempt, refusal)
     except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass

@@ -11,6 +11,7 @@ from ghost_credentials.grammar import folded
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+_NAME_BYTES = 256  # no header has a longer one; names are remembered by what reads them
 _LENGTH_DIGITS = 18  # more do not fit into 63 bits, and wrap around elsewhere (RFC 9110 §8.6)
 
 
@@ -38,6 +39,8 @@ def _require_plain(request: http.Request) -> None:
     if request.data.method != request.method.encode("ascii", "replace"):
         raise DeniedError("a method is written in capitals", code="request.malformed")
     for name, value in request.headers.fields:
+        if len(name) > _NAME_BYTES:
+            raise DeniedError("the name of a header is too long", code="request.malformed")
         if _CONTROLS.search(value):
             raise DeniedError("a header value holds a control character", code="request.malformed")
         if folded(name) in _FRAMING:

@@ -44,7 +44,6 @@ from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
 from ghost_core.errors import ConfigError
-from ghost_hooks.gates import names_method
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
@@ -164,14 +163,15 @@ class Guard:
             await self._admit(flow, action, body=body)
 
     def _passing(self, flow: http.HTTPFlow, action: Action) -> Callable[[bytes], list[bytes]]:
-        """Return the callable of a streamed body; a form in parts is cut where it names a method."""
+        """Return the callable of a streamed body; one that can be a form is cut where it names a method."""
         coding = flow.request.headers.get("content-encoding", "").encode("latin-1")
         relay = stream.hashing(
             action,
             leak.Outflow(self.services.secrets, action, coding),
             on_error=lambda error: self._cut_upload(flow, action, error),
         )
-        if not stream.is_multipart(flow.request):
+        hit = stream.may_name_method(flow.request)
+        if hit is None:
             return relay
         client = flow.client_conn.id
 
@@ -179,7 +179,7 @@ class Guard:
             action.flags.append("cut")
             self.cut(client)
 
-        return stream.watching(relay, hit=names_method, close=cut)
+        return stream.watching(relay, hit=hit, close=cut)
 
     async def _admit(self, flow: http.HTTPFlow, action: Action, *, body: bytes | None) -> None:
         await admission.admit(self.services, action, flow.request, body=body)

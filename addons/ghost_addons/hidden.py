@@ -6,6 +6,10 @@ value of yesterday.
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
 from ghost_core import log
 from ghost_core.errors import GhostError
 from ghost_core.secret import SecretBytes
@@ -15,6 +19,8 @@ from ghost_credentials.references import SecretSource
 from ghost_credentials.scrub import Scrubber
 
 _WAITS_FOR_SOMEBODY = frozenset({"cmd", "keyring"})  # a program, or a human who unlocks
+_WAITS = _WAITS_FOR_SOMEBODY | {"vault"}  # or the database
+_THREADS = 32
 
 
 class Secrets:
@@ -22,8 +28,10 @@ class Secrets:
 
     def __init__(self, source: SecretSource) -> None:
         self._source = source
-        self._known: list[SecretBytes] = []
-        self._owners: list[str] = []
+        self._known: tuple[tuple[SecretBytes, str], ...] = ()
+        self._lock = threading.Lock()
+        self._waiting: dict[str, asyncio.Future[SecretBytes]] = {}
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ghost-secret")
         self._last: dict[str, SecretBytes] = {}
         self._learned: Credentials | None = None
         self._scrubber = Scrubber(())
@@ -31,7 +39,7 @@ class Secrets:
     @property
     def known(self) -> tuple[SecretBytes, ...]:
         """Every secret that this process has held."""
-        return tuple(self._known)
+        return tuple(secret for secret, _ in self._known)
 
     @property
     def scrubber(self) -> Scrubber:
@@ -46,6 +54,21 @@ class Secrets:
             self._last[credential.name] = secret
         return secret
 
+    async def resolved(self, credential: Credential) -> SecretBytes:
+        """Resolve as `resolve` does, and let only those calls wait that need the same credential.
+
+        One thread asks for all of them, in threads of our own: who hangs must not take those that others use.
+        """
+        if credential.reference.scheme not in _WAITS:
+            return self.resolve(credential)
+        name = credential.name
+        if name not in self._waiting:
+            loop = asyncio.get_running_loop()
+            work = loop.run_in_executor(self._threads, self.resolve, credential)
+            self._waiting[name] = work
+            work.add_done_callback(lambda _: self._waiting.pop(name))
+        return await asyncio.shield(self._waiting[name])
+
     def owner(self, data: bytes) -> str | None:
         """Return the name of a credential whose secret the text holds in any form, or None.
 
@@ -53,20 +76,20 @@ class Secrets:
         """
         if not self._scrubber.holds(data):
             return None
-        for secret, owner in zip(self._known, self._owners, strict=True):
+        for secret, owner in self._known:
             if len(secret) >= MIN_ENCODED_BYTES and Scrubber((secret,)).holds(data):
                 return owner
         return None
 
     def hide(self, *secrets: SecretBytes, owner: str = "") -> None:
         """Scrub these values, of one credential, from every reply, record and log from now on."""
-        fresh = [secret for secret in secrets if secret not in self._known]
-        if fresh:
-            self._known += fresh
-            self._owners += [owner] * len(fresh)
-            self._scrubber = Scrubber(self._known)
-            for secret in fresh:
-                log.hide(secret)
+        with self._lock:  # of two that come at once, each would leave the other out
+            fresh = [secret for secret in secrets if secret not in self.known]
+            if fresh:
+                self._known += tuple((secret, owner) for secret in fresh)
+                self._scrubber = Scrubber(self.known)
+                for secret in fresh:
+                    log.hide(secret)
 
     def learn(self, credentials: Credentials) -> None:
         """Resolve what neither a command nor a keyring holds, so that it is scrubbed from the start.
@@ -86,12 +109,11 @@ class Secrets:
 
     def surrender(self) -> tuple[SecretBytes, ...]:
         """Forget every secret, when the last session of the process ends; returns copies to search for."""
-        copies = tuple(SecretBytes(secret.reveal()) for secret in self._known)
-        for secret in self._known:
+        copies = tuple(SecretBytes(secret.reveal()) for secret in self.known)
+        for secret in self.known:
             log.forget(secret)
             secret.wipe()
-        self._known = []
-        self._owners = []
+        self._known = ()
         self._last.clear()
         self._learned = None
         self._source.forget()

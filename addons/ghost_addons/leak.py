@@ -71,20 +71,37 @@ def refuse_elsewhere(secrets: Secrets, action: Action, agent: Head) -> Refusal |
 
 
 def leaked(action: Action, name: str) -> Refusal:
-    """Return the refusal of a leak and tell the operator; the value is never said."""
+    """Return the refusal of a leak and tell the operator."""
     told(action, name)
+    return refusal_about(name)
+
+
+def spoken(secrets: Secrets, refusal: Refusal, attempt: Attempt) -> Refusal:
+    """Return a refusal as it is told; one whose text would show a secret that was sent is that of a leak.
+
+    With a mark in its place the agent would see as well that it guessed right, and nobody would count it.
+    """
+    said = f"{refusal.message}\n{refusal.hint}\n{refusal.rule}"
+    name = secrets.owner(said.encode("utf-8", "backslashreplace"))
+    if name is None:
+        return clean_refusal(refusal, secrets.scrubber)
+    _warn(attempt.sid, attempt.id, name, attempt.host)
+    return refusal_about(name)
+
+
+def refusal_about(name: str) -> Refusal:
+    """Return the refusal of a leak; the value is never said."""
     return replace(refusal_of(LeakedError(name)), rule=f"credential:{name}")
 
 
 def told(action: Action, name: str) -> None:
     """Log a leak, so that a human replaces the secret."""
-    structlog.get_logger(__name__).warning(
-        LEAKED,
-        sid=action.session.sid,
-        action_id=action.id,
-        credential=name,
-        host=action.request.target.host,
-    )
+    _warn(action.session.sid, action.id, name, action.request.target.host)
+
+
+def _warn(sid: str, action_id: str, name: str, host: str) -> None:
+    log = structlog.get_logger(__name__)
+    log.warning(LEAKED, sid=sid, action_id=action_id, credential=name, host=host)
 
 
 def _seen(agent: Head, base: Head, leaving: Head) -> Head:

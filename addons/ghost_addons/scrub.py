@@ -102,7 +102,12 @@ def _may_hold_token(action: Action, data: bytes) -> bool:
 
 
 def open_body(
-    action: Action, response: http.Response, scrubber: Scrubber, *, mode: str, limit: int
+    action: Action,
+    response: http.Response,
+    current: Callable[[], Scrubber],
+    *,
+    mode: str,
+    limit: int,
 ) -> None:
     """Prepare to clean the body by `proxy.scrub`; a piece may expand to `limit` bytes.
 
@@ -117,7 +122,7 @@ def open_body(
         return
     coding = response.headers.get("content-encoding", "").encode("latin-1")
     try:
-        action.scrub = ReplyScrubber(scrubber, coding or None, _limits(limit))
+        action.scrub = ReplyScrubber(current, coding or None, _limits(limit))
     except FailedError:
         if mode != "mark":
             raise

@@ -10,6 +10,7 @@ from ghost_addons import quarantine
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.leak import Outflow
 from ghost_core.errors import DeniedError
+from ghost_hooks import override
 
 HELD_REQUEST_BYTES = 1_000_000
 HELD_REPLY_BYTES = 1_000_000
@@ -34,18 +35,24 @@ def declared_length(message: http.Message) -> int | None:
 
 def is_form(request: http.Request) -> bool:
     """Tell whether the body is a form, whose `_method` field some servers take for the method."""
-    return "application/x-www-form-urlencoded" in _kind(request)
+    return override.is_form(_kind(request))
 
 
 def is_multipart(request: http.Request) -> bool:
     """Tell whether the body is a form in parts, as uploads are; its fields can be anywhere in it."""
-    return "multipart/" in _kind(request)
+    return b"multipart/" in _kind(request)
 
 
-def _kind(request: http.Request) -> str:
-    # Of several lines some servers take the first, some the last.
-    kind: str = request.headers.get("content-type", "")
-    return kind.lower()
+def may_name_method(request: http.Request) -> Callable[[bytes], bool] | None:
+    """Return what finds another method in the pieces of a body that passes, None where nobody looks there."""
+    if is_multipart(request):
+        return override.names_method
+    untyped = override.may_be_form(request.method, _kind(request))
+    return override.form_watch() if untyped else None
+
+
+def _kind(request: http.Request) -> bytes:
+    return override.kind_of(request.headers.fields)
 
 
 def holds_request(request: http.Request, *, needs_body: bool, limit: int) -> bool:

@@ -24,6 +24,7 @@ else:
     from backports import zstd
 
 _STEP_BYTES: Final = 1 << 16
+_LIST_BYTES: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,13 +276,17 @@ def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Dec
     return Expander(make, limits, first_bytes=1)
 
 
-@lru_cache(maxsize=256)
 def supported_accept_encoding(value: bytes) -> bytes:
     """Return what of a client's `Accept-Encoding` may go upstream: the codings we can undo, weights kept.
 
-    `identity` if none is left. Set it also where the client sent no such header, which would mean
-    any coding.
+    `identity` if none is left, or for a list longer than any client's. Set it also where the client
+    sent no such header, which would mean any coding.
     """
+    return _supported(value) if len(value) <= _LIST_BYTES else b"identity"
+
+
+@lru_cache(maxsize=256)
+def _supported(value: bytes) -> bytes:
     kept = [each.strip() for each in value.split(b",") if _coding(each) in _ACCEPTED]
     return b", ".join(kept) if any(_wanted(each) for each in kept) else b"identity"
 

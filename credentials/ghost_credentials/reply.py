@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ghost_core.errors import FailedError
 from ghost_credentials.decode import Limits, decoder
-from ghost_credentials.scrub import Scrubber
+from ghost_credentials.scrub import Scrubber, StreamScrubber
 
 
 class ReplyScrubber:
@@ -17,13 +19,16 @@ class ReplyScrubber:
     __slots__ = ("_decoder", "_stream")
 
     def __init__(
-        self, scrubber: Scrubber, content_encoding: bytes | None, limits: Limits | None = None
+        self,
+        current: Callable[[], Scrubber],
+        content_encoding: bytes | None,
+        limits: Limits | None = None,
     ) -> None:
         found = decoder(content_encoding, limits)
         if found is None:
             raise FailedError("body: its content coding cannot be undone", code="body.coding")
         self._decoder = found
-        self._stream = scrubber.stream()
+        self._stream = StreamScrubber(current)
 
     @property
     def count(self) -> int:

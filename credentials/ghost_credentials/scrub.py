@@ -7,7 +7,7 @@ next piece, whatever it says: what passes tells whole secrets from other texts, 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple, override
 
 from ghost_core.secret import SecretBytes
@@ -79,7 +79,7 @@ class Scrubber:
 
     def stream(self) -> StreamScrubber:
         """Begin a stream."""
-        return StreamScrubber(self)
+        return StreamScrubber(lambda: self)
 
     def settled(self, data: bytes) -> int:
         """Return up to where a stream is settled: what begins before is a whole form, or none.
@@ -125,31 +125,35 @@ class Split(NamedTuple):
 
 
 class StreamScrubber:
-    """Cleans a text that comes in pieces; the same result as cleaning it whole."""
+    """Cleans a text that comes in pieces; the same result as cleaning it whole.
 
-    __slots__ = ("_held", "_scrubber", "count")
+    It asks for the scrubber at each piece: a secret that is used first while the text comes can be in
+    the rest of it.
+    """
 
-    def __init__(self, scrubber: Scrubber) -> None:
-        self._scrubber = scrubber
+    __slots__ = ("_current", "_held", "count")
+
+    def __init__(self, current: Callable[[], Scrubber]) -> None:
+        self._current = current
         self._held = b""
         self.count = 0
 
     def feed(self, chunk: bytes) -> bytes:
         """Take a piece and return what may go on; the end of an unfinished line waits."""
-        found = self._scrubber.split(self._held + chunk)
+        found = self._current().split(self._held + chunk)
         self._held = found.held
         self.count += found.hits
         return found.data
 
     def whole(self, data: bytes) -> bytes:
         """Take a text that is here as a whole, instead of `feed` and `finish`."""
-        found = self._scrubber.clean(data)
+        found = self._current().clean(data)
         self.count += found.hits
         return found.data
 
     def finish(self) -> bytes:
         """Return the rest, at the end of the text."""
-        found = self._scrubber.clean(self._held)
+        found = self._current().clean(self._held)
         self._held = b""
         self.count += found.hits
         return found.data

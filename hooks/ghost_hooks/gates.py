@@ -8,7 +8,6 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import unquote_plus
 
 from ghost_core.errors import GhostError
 from ghost_hooks import limits
@@ -17,6 +16,7 @@ from ghost_hooks.decision import Decision
 from ghost_hooks.document import Call, document
 from ghost_hooks.folder import Hook, Stage
 from ghost_hooks.grants import Grant
+from ghost_hooks.override import asks_otherwise
 from ghost_hooks.params import UnreadableError, of_reply
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
@@ -27,14 +27,7 @@ type ExtraHook = tuple[Path | str, str]
 """A hook of one call: absolute path and the SHA-256 (hex) that the file must have, or a URL and its own."""
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
-_OVERRIDES = (b"x-http-method-override", b"x-http-method", b"x-method-override")
-_REWRITES = (b"x-original-url", b"x-rewrite-url")  # IIS, Symfony and others route by them
-_OVERRIDE_FIELD = "_method="
 _LARGE_BYTES = 64_000
-# The name of a part (RFC 7578 §4.2) as lax readers take it: quoted or not, with a charset, escaped.
-_OVERRIDE_PART = re.compile(
-    rb"name(?:\*\s*=\s*[\w-]*'[\w-]*'|\s*=\s*[\"']?)_\\?m\\?e\\?t\\?h\\?o\\?d\b", re.IGNORECASE
-)
 
 
 async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
@@ -132,51 +125,6 @@ def _extra(extra: ExtraHook) -> Hook:
     known = path.is_absolute() and _SHA256.match(expected)
     problem = "" if known else "expected an absolute path and a SHA-256"
     return Hook(path, path.parent, expected=expected, problem=problem)
-
-
-def asks_otherwise(request: Request) -> Verdict | None:
-    """Refuse a request that asks the upstream to read another method or path than the one judged."""
-    if not request.target.query and not any(_may_ask(*line) for line in request.headers):
-        return None
-    if any(_plain(name) in _REWRITES for name, _ in request.headers):
-        reason = "asks for another path than the one that was judged"
-        return Verdict.no("guard", "path-override", reason, code="request.path_override")
-    named = [
-        value.decode("latin-1") for name, value in request.headers if _plain(name) in _OVERRIDES
-    ]
-    texts, body = [request.target.query], request.body or b""
-    kinds = [value.lower() for name, value in request.headers if _plain(name) == b"content-type"]
-    if any(b"application/x-www-form" in kind for kind in kinds):
-        texts.append(body.decode("latin-1"))
-    if any(b"multipart/" in kind for kind in kinds) and names_method(body):
-        named.append("another")
-    fields = (unquote_plus(piece) for text in texts for piece in text.split("&"))
-    named += [each[8:] for each in fields if each.lower().startswith(_OVERRIDE_FIELD)]
-    if all(name.strip().upper() in {"", request.method} for name in named):
-        return None
-    return Verdict.no(
-        "guard",
-        "method-override",
-        "asks for another method than the one that was judged",
-        code="request.method_override",
-    )
-
-
-def names_method(body: bytes) -> bool:
-    """Tell whether a body in parts has a field `_method`, which some servers take for the method."""
-    return _OVERRIDE_PART.search(body) is not None
-
-
-def _may_ask(name: bytes, value: bytes) -> bool:
-    """Tell whether a header asks for another method, or says that the body is a form, which may."""
-    plain = _plain(name)
-    asks = plain in _OVERRIDES or plain in _REWRITES
-    return asks or (plain == b"content-type" and b"form" in value.lower())
-
-
-def _plain(name: bytes) -> bytes:
-    """Return a header's name as CGI and WSGI servers read it, to whom `_` and `-` are the same."""
-    return name.lower().replace(b"_", b"-")
 
 
 def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Verdict]:

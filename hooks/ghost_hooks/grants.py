@@ -13,7 +13,7 @@ from ghost_core.settings import ActionSettings, ToolSettings
 from ghost_core.settings_tables import LimitSettings
 from ghost_hooks.limits import limited
 from ghost_hooks.params import Kind
-from ghost_hooks.path import folded, readings
+from ghost_hooks.path import folded
 from ghost_hooks.pattern import HostPattern, Methods, PathPattern, effective, name_glob
 from ghost_hooks.replies import NO_REPLIES, Replies
 from ghost_hooks.schemas import Schema
@@ -70,11 +70,7 @@ class Grant:
 
     def concerns(self, method: str, path: str) -> bool:
         """Tell whether a request is of this grant, as sent or as a server may read it."""
-        if not self.methods.match(method):
-            return False
-        return self.path.match(path) or (
-            "%" in path and any(map(self.path.match_folded, readings(path)))
-        )
+        return self.methods.match(method) and self.path.denies(path)
 
     def clear(self, path: str) -> bool:
         """Tell whether the path is of this grant however its escapes are read."""
@@ -148,12 +144,25 @@ class Grants:
                 continue
             # Read in two ways, the path would be two actions: then it is none.
             clear = grant.clear(target.path)
+            if not clear and _spelled_apart(named, grant, method, target.path):
+                continue
             scope = grant.allowed(grant.action or effective(method), target.host)
             if clear and scope is not None:
                 return grant if grant.scope else replace(grant, scope=scope)
             if grant.tool:
                 decided.add(grant.tool)
         return None
+
+
+def _spelled_apart(named: Sequence[Grant], grant: Grant, method: str, path: str) -> bool:
+    """Tell whether the tool itself has the two spellings as two actions, and this path is the other one's."""
+    return any(
+        each.tool == grant.tool
+        and each.path.same_but(grant.path)
+        and each.methods.match(method)
+        and each.clear(path)
+        for each in named
+    )
 
 
 def _declared(

@@ -44,8 +44,7 @@ def canonical_path(raw: str) -> str:
     path = _UNSAFE.sub(_encoded, _ESCAPE.sub(_unescaped, raw))
     if _TWICE.search(path):
         raise _refused("is encoded twice")
-    _check_text(path)
-    _check_segments(path)
+    _check(path)
     return path
 
 
@@ -104,6 +103,17 @@ def _encoded(found: re.Match[str]) -> str:
     except UnicodeEncodeError as error:
         raise _refused("is no UTF-8") from error
     return "".join(f"%{byte:02X}" for byte in data)
+
+
+def _check(path: str) -> None:
+    """Refuse what has a second reading, as it is and decoded again and again."""
+    for _ in range(_DECODINGS_LIMIT):
+        _check_text(path)
+        _check_segments(path)
+        if "%25" not in path:
+            return
+        path = path.replace("%25", "%")
+    raise _refused(f"is encoded more than {_DECODINGS_LIMIT} times")
 
 
 def _check_text(path: str) -> None:

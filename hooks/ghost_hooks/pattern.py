@@ -105,6 +105,7 @@ class PathPattern:
     text: str
     regex: re.Pattern[str] = field(compare=False, repr=False)
     folded: re.Pattern[str] = field(compare=False, repr=False)
+    loose: re.Pattern[str] = field(compare=False, repr=False)
     weight: tuple[int, int, int]
 
     @classmethod
@@ -119,10 +120,12 @@ class PathPattern:
         wilds = _WILD.findall(body)
         literals = _literals(body, text)
         regex = wildcard.compiled(literals, rest=bool(rest))
-        plain = wildcard.compiled(list(map(folded, literals)), rest=bool(rest))
+        plain = list(map(folded, literals))
+        strict = wildcard.compiled(plain, rest=bool(rest))
+        loose = wildcard.compiled(plain, rest=bool(rest), any_case=True)
         shown = "".join(a + b for a, b in zip(literals, [*wilds, ""], strict=True)) + rest
         weight = (not rest, sum(map(len, literals)), -len(wilds))
-        return cls(shown, regex, plain, weight)
+        return cls(shown, regex, strict, loose, weight)
 
     def match(self, path: str) -> bool:
         """Tell whether a canonical path matches.
@@ -138,14 +141,18 @@ class PathPattern:
         return self.folded.match(path) is not None
 
     def denies(self, path: str) -> bool:
-        """Match as a refusal: however a server reads escapes, parameters and a last slash."""
+        """Match as a refusal: however a server reads escapes, cases, parameters and a last slash."""
         if self.regex.match(path) is not None:
             return True
         for plain in readings(path):
             bare = _PARAMETERS.sub("", plain).rstrip("/")
-            if any(map(self.match_folded, (plain, bare, bare + "/"))):
+            if any(map(self.loose.match, (plain, bare, bare + "/"))):
                 return True
         return False
+
+    def same_but(self, other: PathPattern) -> bool:
+        """Tell whether two patterns differ by case or a last slash at most."""
+        return self.text.rstrip("/").lower() == other.text.rstrip("/").lower()
 
     def covers(self, other: PathPattern) -> bool:
         """Tell whether every path of the other matches here.

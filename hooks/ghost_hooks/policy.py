@@ -11,15 +11,16 @@ from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
 from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
-from ghost_hooks.gates import ExtraHook, Gates, asks_otherwise, beside, failed, until_denied
+from ghost_hooks.gates import ExtraHook, Gates, beside, failed, until_denied
 from ghost_hooks.grants import Grant, Grants
+from ghost_hooks.override import asks_otherwise
 from ghost_hooks.pattern import is_method
 from ghost_hooks.posting import Poster
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule, RuleFolder, from_settings
 from ghost_hooks.runner import HookRunner
 from ghost_hooks.scope import Scope, split
-from ghost_hooks.target import Target
+from ghost_hooks.target import REMEMBERED, Target
 from ghost_hooks.tools import Catalogue
 
 STAGES: tuple[Stage, Stage] = ("pre", "post")
@@ -136,7 +137,7 @@ class Policy:
             known = self._judged(method, target, wanted, listing, rules)
             if not listing.names:
                 known = replace(known, policy=self.hash)
-            if len(self._decisions) < _DECISIONS_LIMIT:
+            if len(self._decisions) < _DECISIONS_LIMIT and len(target.path_and_query) <= REMEMBERED:
                 self._decisions[key] = known
         return known
 

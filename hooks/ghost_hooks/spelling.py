@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from urllib.parse import unquote_to_bytes
 
@@ -22,6 +22,7 @@ _SEPARATOR = re.compile(r"[&;]")
 _LEVEL = re.compile(r"[.\[\]]+")
 _WIDE_ESCAPE = re.compile(r"%u([0-9A-Fa-f]{4})")  # IIS decodes it
 _USUAL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
+_REMEMBERED = 200  # characters of a name; longer ones would fill the memory
 _MARK = re.compile(r"\s*[_.\[]")
 _DROPPED = frozenset("_-.[]!\"'`\\")
 
@@ -70,10 +71,16 @@ def _refused(steps: Steps, why: str) -> UnreadableError:
     )
 
 
+def fields(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the names and values of a query or form as lax servers split and decode them."""
+    for piece in _SEPARATOR.split(text):
+        name, _, value = piece.partition("=")
+        if name:
+            yield _decoded(name), _decoded(value)
+
+
 def _names(text: str) -> list[str]:
-    """Return the names of a query or form as lax servers split and decode them."""
-    pieces = (piece.partition("=")[0] for piece in _SEPARATOR.split(text))
-    return [_decoded(piece) for piece in pieces if piece]
+    return [name for name, _ in fields(text)]
 
 
 def _decoded(name: str) -> str:
@@ -125,7 +132,7 @@ def _reads(name: str, steps: Steps) -> bool:
         return name.lower().replace("_", "").replace("-", "") in wanted[:1]
     return any(
         all(sent == step for sent, step in zip(reading, wanted, strict=False))
-        for reading in _readings(name)
+        for reading in readings(name)
     )
 
 
@@ -134,9 +141,12 @@ def _wanted(steps: Steps) -> Steps:
     return tuple(folded(step) for step in steps if not step.isdigit())
 
 
-@lru_cache(maxsize=4096)
-def _readings(name: str) -> tuple[Steps, ...]:
+def readings(name: str) -> tuple[Steps, ...]:
     """Return a name as a whole, in levels, and cut where C would; numbers and empty levels are no names."""
+    return (_known if len(name) <= _REMEMBERED else _read)(name)
+
+
+def _read(name: str) -> tuple[Steps, ...]:
     found: list[Steps] = []
     for text in dict.fromkeys((name, name.partition("\0")[0])):
         levels = (folded(each) for each in _LEVEL.split(text) if not each.isdigit())
@@ -144,7 +154,9 @@ def _readings(name: str) -> tuple[Steps, ...]:
     return tuple(each for each in dict.fromkeys(found) if each and each[0])
 
 
-@lru_cache(maxsize=4096)
+_known = lru_cache(maxsize=4096)(_read)
+
+
 def folded(name: str) -> str:
     """Return what names have in common that some server takes for the same.
 

@@ -15,6 +15,8 @@ __all__ = ["DEFAULT_PORTS", "Target", "canonical_host", "canonical_path", "canon
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 PORT_LIMIT = 65535
+REMEMBERED = 2000
+"""How long a path with its query may be, characters, to be remembered; longer ones would fill the memory."""
 _URL = re.compile(r"(?P<scheme>[A-Za-z]+)://(?P<authority>[^/?#\\]*)(?P<rest>.*)\Z", re.DOTALL)
 _AUTHORITY = re.compile(r"(?P<host>\[[^\[\]]*\]|[^\[\]:]*)(?::(?P<port>[0-9]{1,5}))?\Z")
 
@@ -55,7 +57,8 @@ class Target:
     @classmethod
     def at(cls, scheme: str, host: str, port: int, path_and_query: str) -> Target:
         """Build a target from a request line in origin form, as a proxy reads it."""
-        return _at(scheme, host, port, path_and_query)
+        known = len(path_and_query) <= REMEMBERED
+        return (_at if known else _made)(scheme, host, port, path_and_query)
 
     @property
     def authority(self) -> str:
@@ -74,12 +77,13 @@ class Target:
         return f"{self.scheme}://{self.authority}{self.path_and_query}"
 
 
-@lru_cache(
-    maxsize=256
-)  # agents call the same paths again and again; a refused one raises, and is not kept
-def _at(scheme: str, host: str, port: int, path_and_query: str) -> Target:
+def _made(scheme: str, host: str, port: int, path_and_query: str) -> Target:
     path, _, query = path_and_query.partition("?")
     return Target(scheme, host, port, path, query)
+
+
+# agents call the same paths again and again; a refused one raises, and is not kept
+_at = lru_cache(maxsize=256)(_made)
 
 
 def split_authority(text: str, *, default: int) -> tuple[str, int]:

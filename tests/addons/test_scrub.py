@@ -29,7 +29,7 @@ def reply(body: bytes = b"", status: int = 200, **headers: str) -> http.Response
 
 
 def opened(action: Action, response: http.Response, *, mode: str = "redact") -> None:
-    scrub.open_body(action, response, SCRUBBER, mode=mode, limit=1_000_000)
+    scrub.open_body(action, response, lambda: SCRUBBER, mode=mode, limit=1_000_000)
 
 
 def relayed(action: Action, *chunks: bytes, excerpt: int = 0) -> tuple[bytes, list[Exception]]:

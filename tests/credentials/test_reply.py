@@ -43,7 +43,7 @@ def test_no_secret_survives_any_coding_in_any_pieces(
     coding: tuple[bytes | None, Callable[[bytes], bytes]], parts: list[bytes], size: int
 ) -> None:
     name, pack = coding
-    body, reply = b"".join(parts), ReplyScrubber(SCRUBBER, name)
+    body, reply = b"".join(parts), ReplyScrubber(lambda: SCRUBBER, name)
     packed = pack(body)
     out = [reply.feed(packed[at : at + size]) for at in range(0, len(packed), size)]
     assert b"".join([*out, reply.finish()]) == SCRUBBER.clean(body).data
@@ -51,24 +51,24 @@ def test_no_secret_survives_any_coding_in_any_pieces(
 
 
 def test_the_mark_stands_in_the_secret_s_place() -> None:
-    reply = ReplyScrubber(SCRUBBER, b"gzip")
+    reply = ReplyScrubber(lambda: SCRUBBER, b"gzip")
     assert reply.feed(gzip.compress(b"bad key " + SECRET)) + reply.finish() == b"bad key " + MARK
 
 
 def test_a_coding_that_cannot_be_undone_is_refused() -> None:
     with pytest.raises(FailedError) as caught:
-        ReplyScrubber(SCRUBBER, b"gzip, br")
+        ReplyScrubber(lambda: SCRUBBER, b"gzip, br")
     assert caught.value.code == "body.coding"
 
 
 def test_a_reply_that_ends_early_is_not_passed_off_as_whole() -> None:
-    reply = ReplyScrubber(SCRUBBER, b"gzip")
+    reply = ReplyScrubber(lambda: SCRUBBER, b"gzip")
     reply.feed(gzip.compress(b"text")[:-1])
     with pytest.raises(FailedError):
         reply.finish()
 
 
 def test_the_limits_hold() -> None:
-    reply = ReplyScrubber(SCRUBBER, b"gzip", Limits(total_bytes=10))
+    reply = ReplyScrubber(lambda: SCRUBBER, b"gzip", Limits(total_bytes=10))
     with pytest.raises(LimitError):
         reply.feed(gzip.compress(b"text" * 100))

@@ -12,8 +12,8 @@ import pytest
 
 from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
-from ghost_hooks.gates import asks_otherwise
 from ghost_hooks.limits import Spent
+from ghost_hooks.override import asks_otherwise
 from ghost_hooks.request import Reply, Request
 from ghost_hooks.target import Target
 from support.policies import (

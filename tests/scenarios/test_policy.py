@@ -25,6 +25,9 @@ ESCAPES = (
     "/public/%2E%2e%2Fadmin",
     "/public/.%2e/admin",
     "/public/%252e%252e/admin",
+    "/public/..%253B/admin",
+    "/public/%25c0%25ae%25c0%25ae/admin",
+    "/public/%2525252525252e%2525252525252e/admin",
     "/public/%25%32%65%25%32%65/admin",
     "/public%2f..%2fadmin",
     "//admin",
@@ -94,6 +97,9 @@ def test_one_form_is_judged_and_sent(path: str, alpn: str, scene: Scene) -> None
         "/admin%2f",
         "/admin;x=1",
         "/admin;/x",
+        "/ADMIN",
+        "/Admin/x",
+        "/aDMIN%2fx",
     ],
 )
 def test_a_deny_rule_holds_for_every_spelling(path: str, staged) -> None:
@@ -157,10 +163,22 @@ def ask_and_leave(tunnel: Tunnel, host: str, way: str, path: str) -> None:
 
 
 @scenario("path-two-actions", 1, "a path of an allowed action that decodes to one not allowed")
-@pytest.mark.parametrize("path", ["/v1/admin%2Fusers", "/v1/x%3Aerase", "/v1/admin%2fusers"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/admin%2Fusers",
+        "/v1/x%3Aerase",
+        "/v1/admin%2fusers",
+        "/v1/x:ERASE",
+        "/v1/Export",
+        "/v1/export/",
+        "/v1/EXPORT;x=1",
+    ],
+)
 def test_a_path_that_is_two_actions_by_its_escapes_is_neither(path: str, staged) -> None:
     actions = {
-        "any": {"method": "POST", "path": "/v1/*"},
+        "any": {"method": "POST", "path": "/v1/**"},
+        "export": {"method": "POST", "path": "/v1/export"},
         "users": {"method": "POST", "path": "/v1/admin/users"},
         "erase": {"method": "POST", "path": "/v1/{id}:erase"},
     }
@@ -192,6 +210,10 @@ def test_a_header_cannot_name_another_method(name: str, alpn: str, scene: Scene)
         ("/echo?a=1&%5fmethod=delete", b"{}"),
         ("/echo", b"_method=DELETE"),
         ("/echo", b"a=1&_Method=DELETE"),
+        ("/echo", b"a=1;_method=DELETE"),
+        ("/echo", b".method=DELETE"),
+        ("/echo?X-HTTP-Method-Override=DELETE", b""),
+        ("/echo?_HttpMethod=DELETE", b""),
     ],
 )
 def test_neither_query_nor_form_can_name_another_method(
@@ -209,7 +231,15 @@ PART = "--b\r\nContent-Disposition: form-data;{name}\r\n\r\nDELETE\r\n--b--\r\n"
 @pytest.mark.parametrize("streamed", [False, True], ids=["held", "streamed"])
 @pytest.mark.parametrize(
     "name",
-    [' name="_method"', " NAME=_method", ' filename="x"; name="_Method"', "\r\n name='_method'"],
+    [
+        ' name="_method"',
+        " NAME=_method",
+        ' filename="x"; name="_Method"',
+        "\r\n name='_method'",
+        ' name=".method"',
+        " name*=utf-8''%5Fmethod",
+        ' name="=?utf-8?Q?=5Fmethod?="',
+    ],
 )
 def test_a_part_of_an_upload_cannot_name_another_method(
     name: str, streamed: bool, scene: Scene
@@ -234,6 +264,29 @@ def test_a_part_of_an_upload_cannot_name_another_method(
     assert not any(b"_method" in record.body.lower() for record in scene.arrived)
     assert not any(b"DELETE" in record.body for record in scene.arrived)
     assert {record.path for record in scene.arrived} <= {"/echo"}
+
+
+@OVERRIDES
+@pytest.mark.parametrize("framing", ["Content-Length: 14", "Transfer-Encoding: chunked"])
+def test_a_body_without_a_type_cannot_name_another_method(framing: str, scene: Scene) -> None:
+    body = b"_method=DELETE"
+    sent = b"e\r\n" + body + b"\r\n0\r\n\r\n" if "chunked" in framing else body
+    head = f"POST /echo HTTP/1.1\r\nHost: {scene.up.authority}\r\n{framing}\r\n\r\n"
+    with scene.tunnel() as tunnel:
+        tunnel.send(head.encode() + sent)
+        if "chunked" in framing:
+            assert tunnel.closed()
+        else:
+            scene.refused(scene.hear(tunnel.answer()), 403, "request.method_override")
+    assert not any(b"DELETE" in record.body for record in scene.arrived)
+
+
+@OVERRIDES
+@pytest.mark.parametrize("charset", ["ibm037", "utf-16le"])
+def test_a_charset_cannot_hide_another_method(charset: str, scene: Scene) -> None:
+    kind = {"Content-Type": f"application/x-www-form-urlencoded; charset={charset}"}
+    body = "_method=DELETE".encode("cp037" if charset == "ibm037" else charset)
+    scene.refused(scene.ask("POST", "/echo", kind, body), 415, "params.encoding")
 
 
 @OVERRIDES

@@ -1,0 +1,134 @@
+"""Requests that ask a server to read another method or path than the one that was judged.
+
+Frameworks take the method from a header, a query, a form or a part of an upload, under names that they
+read as laxly as any: PHP makes `.method` the field `_method`, Rack splits at `;` too and takes a POST
+without a type for a form, others decode a form as its charset says.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from urllib.parse import unquote_to_bytes
+
+from ghost_hooks.request import Request, Verdict
+from ghost_hooks.spelling import fields, readings
+
+_HEADERS = frozenset(
+    {b"x-http-method-override", b"x-http-method", b"x-method-override", b"x-tunneled-method"}
+)
+_REWRITES = frozenset(
+    {b"x-original-url", b"x-rewrite-url"}
+)  # IIS, Symfony and others route by them
+_TYPE = b"content-type"
+# as `spelling` folds them: Rails, Symfony, Laravel; Salesforce; ASP.NET; Plack
+_FIELDS = frozenset(
+    {"_method", "_httpmethod", "xhttpmethodoverride", "xhttpmethod", "xmethodoverride"}
+    | {"xtunneledmethod"}
+)
+# The name of a part (RFC 7578 §4.2) as lax readers take it: quoted or not, with a charset, in pieces.
+_PART = re.compile(
+    rb"(?<![a-z])name(?:"
+    rb"\s*=[\s\"'=]*(?:[_.\[](?:http)?method|x-(?:http-|tunneled-)?method(?:-override)?)(?![a-z0-9])"
+    rb"|\*[\d*]*\s*=|\s*=\s*[\"']?=\?)",
+    re.IGNORECASE,
+)
+_INSIDE = re.compile(rb"\A[^&;\s+]*")  # what is left of a name whose beginning has gone
+_CHARSET = re.compile(rb"charset([*\d]*)\s*=[\s\"']*([^\s;,\"']*)")
+# In these the letters of a name are those of ASCII.
+_ASCII = re.compile(
+    rb"(?:utf-?8|(?:us-)?ascii|iso-?8859-\d+|latin-?\d|windows-\d+|cp125\d|koi8-[ru]|gb(?:k|2312|18030)"
+    rb"|big5|shift[_-]jis|euc-(?:jp|kr))?"
+)
+
+
+def asks_otherwise(request: Request) -> Verdict | None:
+    """Refuse a request that asks the upstream to read another method or path than the one judged."""
+    kind = kind_of(request.headers)
+    form = may_be_form(request.method, kind) or b"multipart/" in kind
+    if not (request.target.query or form or any(_may_ask(name) for name, _ in request.headers)):
+        return None
+    if any(_plain(name) in _REWRITES for name, _ in request.headers):
+        reason = "asks for another path than the one that was judged"
+        return Verdict.no("guard", "path-override", reason, code="request.path_override")
+    if form and not _is_ascii(kind):
+        reason = "a form in this charset cannot be judged"
+        return Verdict.no("guard", "method-override", reason, code="params.encoding", status=415)
+    if all(name.strip().upper() in {"", request.method} for name in _named(request, kind)):
+        return None
+    return Verdict.no(
+        "guard",
+        "method-override",
+        "asks for another method than the one that was judged",
+        code="request.method_override",
+    )
+
+
+def may_be_form(method: str, kind: bytes) -> bool:
+    """Tell whether some server reads the body as a form: by its type, or a POST that has none."""
+    return is_form(kind) or (method == "POST" and not kind)
+
+
+def is_form(kind: bytes) -> bool:
+    """Tell whether the type says that the body is a form."""
+    return b"application/x-www-form" in kind
+
+
+def form_watch() -> Callable[[bytes], bool]:
+    """Return what tells, of the pieces of one body, whether a form in it names a method.
+
+    Each piece begins with the end of the one before.
+    """
+    begun = False
+
+    def hit(piece: bytes) -> bool:
+        nonlocal begun
+        piece, begun = (_INSIDE.sub(b"", piece) if begun else piece), True
+        # most bodies without a type are no forms, and their names would take long to read
+        if b"method" not in unquote_to_bytes(piece).lower():
+            return False
+        return any(_is_override(name) for name, _ in fields(piece.decode("latin-1")))
+
+    return hit
+
+
+def names_method(body: bytes) -> bool:
+    """Tell whether a body in parts has a field which some servers take for the method."""
+    return _PART.search(body.replace(b"\\", b"")) is not None
+
+
+def kind_of(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
+    """Return all that a head says of the type, in lower case: of several lines some servers take the last."""
+    values = [value for name, value in headers if len(name) == len(_TYPE) and _plain(name) == _TYPE]
+    return b",".join(values).strip().lower()
+
+
+def _is_ascii(kind: bytes) -> bool:
+    return all(not mark and _ASCII.fullmatch(name) for mark, name in _CHARSET.findall(kind))
+
+
+def _named(request: Request, kind: bytes) -> Iterator[str]:
+    """Yield the methods that a request names."""
+    yield from (
+        value.decode("latin-1") for name, value in request.headers if _plain(name) in _HEADERS
+    )
+    body = request.body or b""
+    if b"multipart/" in kind and names_method(body):
+        yield "another"
+    texts = [request.target.query]
+    texts += [body.decode("latin-1")] if may_be_form(request.method, kind) else []
+    for text in texts:
+        yield from (value for name, value in fields(text) if _is_override(name))
+
+
+def _is_override(name: str) -> bool:
+    return any(reading[0] in _FIELDS for reading in readings(name))
+
+
+def _may_ask(name: bytes) -> bool:
+    return name[:1] in {b"x", b"X"} and _plain(name) in _HEADERS | _REWRITES
+
+
+def _plain(name: bytes) -> bytes:
+    """Return a header's name as CGI and WSGI servers read it, to whom `_` and `-` are the same."""
+    return name.lower().replace(b"_", b"-")

@@ -1,0 +1,137 @@
+"""One agent against the others: what hangs, and what is large, keeps only its own calls waiting."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from support.agent import secure_connect
+from support.certs import Certs
+from support.live import LiveProxy, LiveSession, live_proxy
+from support.upstream import Upstream
+
+CALLS = 12  # more than a loop has threads for all of us on a small machine
+LARGE_BYTES = 100_000  # a body that is read beside the loop
+JSON = {"Content-Type": "application/json"}
+
+
+@pytest.fixture
+def up(certs: Certs) -> Iterator[Upstream]:
+    """A recording upstream over TLS."""
+    with Upstream(certs, names=("localhost", "127.0.0.1")) as upstream:
+        yield upstream
+
+
+def status(
+    live: LiveProxy, session: LiveSession, up: Upstream, path: str = "/status/200", **more: bytes
+) -> int:
+    with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+        lines = {
+            "Host": up.authority,
+            **{name: value.decode() for name, value in more.items() if name != "body"},
+        }
+        return tunnel.request("POST", path, lines, more.get("body", b"{}")).status
+
+
+def test_a_command_that_hangs_keeps_only_its_own_calls_waiting(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    go_on = tmp_path / "go-on"
+    script = tmp_path / "secret"
+    script.write_text(
+        f"#!/bin/sh\nuntil [ -e {go_on} ]; do sleep 0.02; done\necho a-secret-of-a-command\n"
+    )
+    script.chmod(0o700)
+    slow = {"kind": "bearer", "secret": f"cmd:{script}", "hosts": [f"{up.authority}/slow/**"]}
+    up.route("/slow/x", lambda each: each.reply(200))
+    demo = {"hosts": [f"{up.authority}/status/**"]}
+    with live_proxy(tmp_path, certs, up, credentials={"slow": slow, "demo": demo}) as live:
+        greedy, other = (live.spawn(f"POST {up.url}/**") for _ in range(2))
+        with ThreadPoolExecutor(CALLS) as threads:
+            waiting = [threads.submit(status, live, greedy, up, "/slow/x") for _ in range(CALLS)]
+            try:
+                time.sleep(0.3)
+                assert status(live, other, up, body=b"x" * LARGE_BYTES) == 200
+                assert not any(each.done() for each in waiting)
+            finally:
+                go_on.touch()
+            assert {each.result() for each in waiting} == {200}
+
+
+def longest_wait(live: LiveProxy, work: Callable[[], object]) -> float:
+    """Return how long the proxy's loop did nothing else at once while something was done, seconds."""
+    over = threading.Event()
+
+    async def ticking() -> float:
+        longest, last = 0.0, time.monotonic()
+        while not over.is_set():
+            await asyncio.sleep(0.005)
+            now = time.monotonic()
+            longest, last = max(longest, now - last), now
+        return longest
+
+    ticks = asyncio.run_coroutine_threadsafe(ticking(), live._loop)
+    try:
+        work()
+    finally:
+        over.set()
+    return ticks.result(10)
+
+
+@pytest.mark.parametrize("value", [b"1", b"1.5", b"[]"], ids=["number", "decimal", "list"])
+def test_many_values_hold_up_nobody(
+    value: bytes, tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    rule = '[[rules]]\ndeny = { host = "localhost", when = "amount > 10" }'
+    body = b"[" + (value + b",") * (24_000_000 // len(value + b",")) + value + b"]"
+    with live_proxy(tmp_path, certs, up) as live:
+        live.home.append(rule)
+        session = live.spawn("demo_api")
+
+        def send() -> None:
+            with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+                answer = tunnel.request("POST", "/echo", {"Host": up.authority, **JSON}, body)
+            assert (answer.status, b"params.long" in answer.body) == (413, True)
+
+        assert longest_wait(live, send) < 0.7
+    assert up.connections == 0
+
+
+@pytest.mark.parametrize("place", ["query", "name", "encoding", "field"])
+def test_what_is_long_is_not_remembered(
+    place: str, tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    rule = '[[rules]]\ndeny = { host = "localhost", when = "amount > 10" }'
+    with live_proxy(tmp_path, certs, up) as live:
+        live.home.append(rule)
+        session = live.spawn(f"POST {up.url}/status/**")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+
+            def send(number: int) -> None:
+                """Send what is refused, since our own upstream remembers everything."""
+                long = f"{number}-".ljust(200_000, "a")
+                path = f"/elsewhere?q={long}" if place == "query" else "/status/200"
+                lines = {"Host": up.authority, **JSON}
+                lines |= {f"x{long}": "1"} if place == "name" else {}
+                lines |= {"Accept-Encoding": f"gzip, {long}"} if place == "encoding" else {}
+                field = f"={long}" if place == "field" else "x"
+                body = b'{"%s": 1, "amount": 11}' % field.encode()
+                assert tunnel.request("POST", path, lines, body).status in {400, 403}
+
+            for number in range(10):
+                send(number)
+            before = resident_bytes()
+            for number in range(10, 110):
+                send(number)
+            assert resident_bytes() - before < 12_000_000
+
+
+def resident_bytes() -> int:
+    pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+    return pages * 4096
