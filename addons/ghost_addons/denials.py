@@ -34,6 +34,7 @@ async def enter(
     refusal: Refusal,
     *,
     client: str,
+    address: str = "",
 ) -> Denial:
     """Enter a refusal; if it cannot be entered, what the agent is told is that there is no ledger (503).
 
@@ -43,7 +44,7 @@ async def enter(
         attempt = attempted()
         refusal = leak.spoken(services.secrets, refusal, attempt)
         refusal = await _answered(services, refusal, attempt, client=client)
-        return await _entered(services, action, attempt, refusal)
+        return await _entered(services, action, attempt, refusal, address=address)
     except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass
         code = error.code if isinstance(error, GhostError) else "guard.unrecorded"
         structlog.get_logger(__name__).error(
@@ -63,22 +64,29 @@ async def _answered(
 
 
 async def _entered(
-    services: Services, action: Action | None, attempt: Attempt, refusal: Refusal
+    services: Services,
+    action: Action | None,
+    attempt: Attempt,
+    refusal: Refusal,
+    *,
+    address: str,
 ) -> Denial:
     if action is not None and (action.admitted or action.intent is not None):
         await delivery.settle_refused(services, action, refusal)
         if action.recorded:
             return Denial(refusal, action.session.sid, action.id)
         # an allowed read has no entry, one that we cut short has
-        return await _denied(services, admission.attempt_of(action), refusal)
+        return await _denied(services, admission.attempt_of(action), refusal, address=address)
     if refusal.code == "session.missing":
         return Denial(refusal)
     if action is not None:
         action.session.calls.pop(action.id, None)
-    return await _denied(services, attempt, refusal)
+    return await _denied(services, attempt, refusal, address=address)
 
 
-async def _denied(services: Services, attempt: Attempt, refusal: Refusal) -> Denial:
+async def _denied(
+    services: Services, attempt: Attempt, refusal: Refusal, *, address: str
+) -> Denial:
     """Enter what never was a call of its own."""
     session = services.sessions.get(attempt.sid)
     if session is None or session.ending:
@@ -87,7 +95,8 @@ async def _denied(services: Services, attempt: Attempt, refusal: Refusal) -> Den
     # Cut only now: half a secret would not have been found.
     method = attempt.method[:METHOD_CHARACTERS]
     attempt = replace(attempt, method=method, id=attempt.id or ids.action_id())
-    receipt = await services.refusals.enter(attempt, refusal, services.governor.keeping())
+    keeping = services.governor.keeping()
+    receipt = await services.refusals.enter(attempt, refusal, keeping, address=address)
     if receipt is not None and session is not None:
         services.sessions.tell_ticket(attempt.id, refusal, receipt)
     trail.told(

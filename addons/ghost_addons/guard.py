@@ -244,7 +244,7 @@ class Guard:
     async def websocket_message(self, flow: http.HTTPFlow) -> None:
         """Relay one message, scrubbed; a session that ended gets no further one."""
         action = self._admitted(flow)
-        if action is None or not websocket.relay(self.services, action, flow):
+        if action is None or not await websocket.relay(self.services, action, flow):
             websocket.drop(flow)
             self.close_client(flow.client_conn.id)
 
@@ -278,6 +278,7 @@ class Guard:
             lambda: attempt or self._attempt(flow),
             refusal,
             client=flow.client_conn.id,
+            address=flow.client_conn.peername[0],
         )
         websocket.drop(flow)
         delivery.answer(

@@ -47,7 +47,13 @@ def way_out(sid: str) -> str:
 
 
 def require_free(session: LiveSession) -> None:
-    """Let nothing more of a body pass that was on its way; raises DeniedError `session.quarantined`."""
+    """Let nothing more of a body pass that was on its way.
+
+    Raises DeniedError `session.quarantined`, or `session.ended` where the session is being sealed: its
+    connection may stay for a held call.
+    """
+    if session.ending:
+        raise DeniedError("the session has ended", code="session.ended")
     if session.quarantined:
         raise DeniedError("the session is in quarantine", code="session.quarantined")
 

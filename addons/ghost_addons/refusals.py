@@ -1,4 +1,8 @@
-"""Entering refusals: the first at once, equal ones within the next second as one entry with a count."""
+"""Entering refusals: the first at once, equal ones within the next second as one entry with a count.
+
+Clients that no living session answers for can be refused without end; of those beyond some the system enters
+how many there were.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +18,9 @@ from ghost_core.errors import GhostError
 from ghost_ledger.recorder import Receipt, Recorder
 
 WINDOW_SECONDS = 1.0
+CROWD_SECONDS = 60.0
+CROWD = 30
+"""How many refusals of one address, without a living session, are entered each in that time."""
 
 type Key = tuple[str | int | bytes, ...]
 
@@ -36,29 +43,43 @@ class Refusals:
         self._recorder = recorder
         self._window_seconds = window_seconds
         self._repeats: dict[Key, _Repeats] = {}
+        self._crowds: dict[str, int] = {}
         self._writing: set[asyncio.Task[None]] = set()
 
-    async def enter(self, attempt: Attempt, refusal: Refusal, keeping: Keeping) -> Receipt | None:
+    async def enter(
+        self, attempt: Attempt, refusal: Refusal, keeping: Keeping, *, address: str = ""
+    ) -> Receipt | None:
         """Make the refusal durable; an equal one within the window is counted and returns None.
 
-        Raises UnavailableError where the ledger cannot be written.
+        So is one too many of an address without a session. Raises UnavailableError where the ledger cannot
+        be written.
         """
+        key, seconds = _key(attempt, refusal), self._window_seconds
         if not attempt.sid:
+            if self._is_crowded(address):
+                attempt, key, seconds = _of_many(attempt), (address,), CROWD_SECONDS
             attempt = replace(attempt, sid=await asyncio.to_thread(self._recorder.system))
-        key = _key(attempt, refusal)
         if key in self._repeats and not attempt.alone:
             self._repeats[key].count += 1
             return None
         draft = denied(attempt, refusal, keeping)
         (receipt,) = await self._recorder.enter(draft)
         if key not in self._repeats:
-            timer = asyncio.get_running_loop().call_later(self._window_seconds, self._close, key)
+            timer = asyncio.get_running_loop().call_later(seconds, self._close, key)
             self._repeats[key] = _Repeats(attempt, refusal, keeping, timer)
         return receipt
 
+    def _is_crowded(self, address: str) -> bool:
+        """Count a refusal of an address; tell whether there were more than some within a minute."""
+        if address not in self._crowds:
+            loop = asyncio.get_running_loop()
+            loop.call_later(CROWD_SECONDS, self._crowds.pop, address, None)
+        self._crowds[address] = self._crowds.get(address, 0) + 1
+        return self._crowds[address] > CROWD
+
     async def flush(self, sid: str = "") -> None:
         """Enter what was counted so far, of one session or of all: before a seal, and at the end."""
-        for key in [key for key in self._repeats if not sid or key[0] == sid]:
+        for key in [key for key, each in self._repeats.items() if sid in {"", each.attempt.sid}]:
             await self._write(self._repeats.pop(key))
         if self._writing:
             await asyncio.wait(set(self._writing))
@@ -84,6 +105,11 @@ class Refusals:
             structlog.get_logger(__name__).error(
                 "refusals.uncounted", sid=attempt.sid, code=error.code
             )
+
+
+def _of_many(attempt: Attempt) -> Attempt:
+    """Return what stands for refusals that have only the address of their client in common."""
+    return Attempt(sid="", method="various", host="various", id=attempt.id, alone=attempt.alone)
 
 
 def _key(attempt: Attempt, refusal: Refusal) -> Key:

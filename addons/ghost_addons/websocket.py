@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 
-from mitmproxy import http
+from mitmproxy import http, websocket
 
 from ghost_addons import guesses, leak, scrub
 from ghost_addons.action import Action
 from ghost_addons.services import Services
 from ghost_credentials.scrub import Scrubber
+from ghost_hooks.gates import beside
 
 VERSION = "13"  # RFC 6455 §4.1
 # RFC 7692 §7.1, as far as the engine undoes it; it dies on other windows, and passes other extensions on.
@@ -37,35 +38,53 @@ def begin(action: Action) -> None:
     action.own = scrub.of_token(action)
 
 
-def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
+async def relay(services: Services, action: Action, flow: http.HTTPFlow) -> bool:
     """Clean and count the newest message; returns False where the connection has to end.
 
     That is when the session has ended or is stopped, or when a client's message holds a secret of ours;
     what came behind that one in the same breath does not go on either.
 
     The engine keeps every message for the connection's life; only the newest is left, so memory stays flat.
-    Of a secret that is split over messages the beginning has gone already, and the rest is taken out.
+    Of a secret that is split over messages the beginning has gone already, and the rest is taken out. A large
+    message is searched beside the loop; meanwhile the engine hands on no other of this websocket.
     """
     data = flow.websocket
     assert data is not None
     message = data.messages[-1]
     data.messages[:-1] = []
-    if action.error or action.session.quarantined or not action.session.alive():
-        message.drop()
-        return False
-    if message.from_client:
-        name = services.secrets.owner(message.content)
-        if name is not None:
-            leak.told(action, name)
-            action.error = leak.LEAKED
-            guesses.count(services, action.session, action_id=action.id)
-            return False
-        action.frames_out += 1
-        action.sent += len(message.content)
+    passed = _from_client if message.from_client else _from_upstream
+    if _goes_on(action) and await passed(services, action, message) and _goes_on(action):
         return True
+    message.drop()
+    return False
+
+
+def _goes_on(action: Action) -> bool:
+    return not action.error and not action.session.quarantined and action.session.alive()
+
+
+async def _from_client(
+    services: Services, action: Action, message: websocket.WebSocketMessage
+) -> bool:
+    content = message.content
+    name = await beside(content, lambda: services.secrets.owner(content))
+    if name is not None:
+        leak.told(action, name)
+        action.error = leak.LEAKED
+        guesses.count(services, action.session, action_id=action.id)
+        return False
+    action.frames_out += 1
+    action.sent += len(content)
+    return True
+
+
+async def _from_upstream(
+    services: Services, action: Action, message: websocket.WebSocketMessage
+) -> bool:
+    content = message.content
+    scrubbers = [services.secrets.scrubber, *([action.own] if action.own else [])]
+    message.content = await beside(content, lambda: _clean(action, content, scrubbers))
     action.frames_in += 1
-    own = [action.own] if action.own else []
-    message.content = _clean(action, message.content, [services.secrets.scrubber, *own])
     action.received += len(message.content)
     if action.response is not None:
         action.response.update(message.content)

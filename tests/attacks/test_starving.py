@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from support.agent import secure_connect
+from ghost_addons.refusals import CROWD
+from support.agent import raw_connect, secure_connect
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
 from support.upstream import Upstream
@@ -135,3 +136,18 @@ def test_what_is_long_is_not_remembered(
 def resident_bytes() -> int:
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
     return pages * 4096
+
+
+def test_clients_that_nobody_answers_for_do_not_fill_the_ledger(
+    tmp_path: Path, certs: Certs, up: Upstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ghost_addons.refusals.CROWD_SECONDS", 1.5)
+    nobody = ("gh_" + "0" * 32, "wrong")
+    with live_proxy(tmp_path, certs, up) as live:
+        for number in range(CROWD + 25):
+            with raw_connect(live.port, f"host{number}.test:443", nobody) as tunnel:
+                assert tunnel.status == 407
+        denied = live.wait_for("system", CROWD + 2, "action.denied")
+    hosts = [each.fields["host"] for each in denied]
+    assert hosts == [*(f"host{number}.test" for number in range(CROWD)), "various", "various"]
+    assert denied[-1].fields["count"] == 24
