@@ -140,6 +140,7 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
     params = read_params(request, grant.kind, [path for rule in rules for path in rule.paths])
     found = [rule.verdict(params.values) for rule in rules]
     if schema is not None:
+        schema.names.require(request, params)
         found.append(schema.verdict(params.values, typed=params.typed))
     return [verdict for verdict in found if verdict is not None]
 

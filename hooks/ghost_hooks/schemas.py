@@ -18,6 +18,7 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from ghost_core.errors import ConfigError
+from ghost_hooks.names import Names
 from ghost_hooks.params import Json
 from ghost_hooks.request import Verdict
 
@@ -50,6 +51,7 @@ class Schema:
             _check_references(name, plain)
         except (SchemaError, ValueError, TypeError, RecursionError) as error:
             raise _broken(name, "is no JSON Schema of draft 2020-12") from error
+        self.names = Names.of(plain)
         registry: Registry[Any] = Registry()
         self._typed: Validator = _Typed(plain, registry=registry)
         self._text: Validator = _Text(plain, registry=registry)

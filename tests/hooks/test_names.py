@@ -1,0 +1,76 @@
+"""A field of a schema is spelled as the schema does, or not at all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ghost_hooks.names import Names
+from ghost_hooks.params import UnreadableError, of_request
+from ghost_hooks.request import Request
+from ghost_hooks.target import Target
+
+PERSON = {"properties": {"user_id": {}, "userId": {}}}
+SCHEMA: dict[str, Any] = {
+    "properties": {"amount": {"maximum": 100}, "person": {"$ref": "#/$defs/person"}},
+    "allOf": [{"properties": {"currency": {}}}],
+    "$defs": {"person": PERSON, "loop": {"properties": {"loop": {"$ref": "#/$defs/loop"}}}},
+}
+
+
+def require(body: bytes, *, query: str = "", schema: Any = SCHEMA) -> None:
+    kind = b"application/json" if body.startswith(b"{") else b"application/x-www-form-urlencoded"
+    target = Target("https", "api.test", 443, "/x", query)
+    request = Request("POST", target, ((b"content-type", kind),), body)
+    Names.of(schema).require(request, of_request(request, None))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"Amount": 5000}',
+        b'{"amount": 1, "AMOUNT": 5000}',
+        b'{"amount[]": 5000}',
+        b'{"Currency": "usd"}',
+        b'{"person": {"USERID": 7}}',
+        b'{"person.user_id": 7}',
+        b"Amount=5000",
+        b"amount=1&a.mount=5",
+    ],
+)
+def test_another_spelling_is_refused(body: bytes) -> None:
+    with pytest.raises(UnreadableError) as caught:
+        require(body)
+    assert caught.value.code == "params.spelling"
+
+
+def test_a_form_is_read_with_its_query() -> None:
+    with pytest.raises(UnreadableError):
+        require(b"a=1", query="AMOUNT=5000")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"amount": 5, "currency": "usd", "person": {"user_id": 1, "userId": 2}}',
+        b'{"amounts": 5, "other": {"Amount": 1}, "person": [{"USERID": 1}]}',
+        b"amount=1&amount=2&currency=usd",
+        b"person[user_id]=1",
+        b"{}",
+    ],
+)
+def test_exact_and_other_names_pass(body: bytes) -> None:
+    require(body)
+
+
+@pytest.mark.parametrize("schema", [{}, {"$ref": "#/nowhere"}, {"type": "array"}])
+def test_a_schema_without_names_asks_for_none(schema: Any) -> None:
+    require(b'{"Amount": 1}', schema=schema)
+
+
+def test_a_schema_within_itself_ends() -> None:
+    schema = {"$ref": "#/$defs/loop", "$defs": SCHEMA["$defs"]}
+    require(b'{"loop": {"loop": {"loop": {}}}}', schema=schema)
+    with pytest.raises(UnreadableError):
+        require(b'{"loop": {"Loop": {}}}', schema=schema)
