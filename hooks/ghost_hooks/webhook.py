@@ -8,6 +8,7 @@ import hmac
 import json
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 from ghost_core.errors import GhostError
@@ -19,6 +20,8 @@ from ghost_hooks.target import Target
 PAST = {"deny": "denied", "quarantine": "quarantined"}
 _LABEL_LIMIT = 20
 _SLACK_SECONDS = 0.5
+# Threads of their own: receivers that hang must not take those that other calls need.
+_ASKING = ThreadPoolExecutor(32, thread_name_prefix="ghost-hook")
 
 
 def is_url(text: str) -> bool:
@@ -52,7 +55,8 @@ async def _asked(poster: Poster, hook: Hook, document: Mapping[str, object]) -> 
     try:
         # Once more here: a resolver that hangs is not under the deadline of the connection.
         async with asyncio.timeout(poster.timeout_seconds + _SLACK_SECONDS):
-            answer = await asyncio.to_thread(poster.post, hook.url, body, headers)
+            loop = asyncio.get_running_loop()
+            answer = await loop.run_in_executor(_ASKING, poster.post, hook.url, body, headers)
     except TimeoutError:
         return _failed(hook, "gave no answer in time", code="webhook.timeout")
     if not 200 <= answer.status < 300:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -12,6 +15,7 @@ from ghost_core.errors import GhostError
 from ghost_core.secret import SecretBytes
 from ghost_core.settings_tables import CredentialSettings
 from ghost_credentials.binding import Credential, Credentials
+from ghost_credentials.scrub import Scrubber
 
 MARK = b"[redacted by ghost]"
 
@@ -108,3 +112,43 @@ def test_after_a_surrender_a_secret_can_be_resolved_again(secrets: Secrets, file
     secrets.surrender()
     assert secrets.resolve(held).reveal() == b"sk_live_4242424242"
     assert secrets.scrubber.clean(b"sk_live_4242424242").data == MARK
+
+
+def test_of_secrets_that_come_at_once_none_is_left_out(
+    secrets: Secrets, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other_came = threading.Event()
+
+    def slowly(known: Sequence[SecretBytes]) -> Scrubber:
+        found = Scrubber(known)
+        if len(known) == 1:
+            other_came.wait(0.2)
+        else:
+            other_came.set()
+        return found
+
+    monkeypatch.setattr("ghost_addons.hidden.Scrubber", slowly)
+    texts = [b"a-secret-of-the-first", b"a-secret-of-the-second"]
+    threads = [threading.Thread(target=secrets.hide, args=(SecretBytes(each),)) for each in texts]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(secrets.scrubber.holds(each) for each in texts)
+
+
+def test_calls_that_need_the_same_command_ask_it_once(secrets: Secrets, tmp_path: Path) -> None:
+    ran = tmp_path / "ran"
+    script = tmp_path / "script"
+    script.write_text(f"#!/bin/sh\necho >> {ran}\nsleep 0.1\nexit 1\n")
+    script.chmod(0o700)
+    held = credential(f"cmd:{script}")
+
+    async def both() -> list[SecretBytes | BaseException]:
+        work = (secrets.resolved(held) for _ in range(20))
+        return await asyncio.gather(*work, return_exceptions=True)
+
+    assert all(isinstance(each, GhostError) for each in asyncio.run(both()))
+    assert ran.read_bytes() == b"\n"
+    asyncio.run(both())
+    assert ran.read_bytes() == b"\n\n"

@@ -49,6 +49,27 @@ def test_the_scope_that_allows_is_named() -> None:
     assert grants.find("GET", Target.parse("https://c.example/")) is None
 
 
+@pytest.mark.parametrize("path", ["/Export", "/export/", "/EXPORT;v=1"])
+def test_an_action_in_another_spelling_is_not_a_wider_one(path: str) -> None:
+    actions = {
+        "read": {"method": "GET", "path": "/**"},
+        "export": {"method": "GET", "path": "/export"},
+    }
+    grants = _grants("t:read", t={"base_url": "https://a.example", "actions": actions})
+    assert grants.find("GET", Target.parse("https://a.example/other")) is not None
+    assert grants.find("GET", Target.parse(f"https://a.example{path}")) is None
+
+
+def test_two_spellings_can_be_two_actions() -> None:
+    actions = {
+        "list": {"method": "GET", "path": "/items"},
+        "slash": {"method": "GET", "path": "/items/"},
+    }
+    grants = _grants("t", t={"base_url": "https://a.example", "actions": actions})
+    found = [grants.find("GET", Target.parse(f"https://a.example/items{end}")) for end in ("", "/")]
+    assert [each and each.action for each in found] == ["list", "slash"]
+
+
 def test_a_schema_of_a_tool_that_no_scope_names_is_read_too() -> None:
     actions = {"x": {"request_schema": {"type": "nonsense"}}}
     with pytest.raises(ConfigError):

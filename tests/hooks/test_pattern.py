@@ -189,3 +189,15 @@ def test_a_name_glob_has_stars_only() -> None:
     assert name_glob("Describe*").match("DescribeInstances")
     assert not name_glob("Describe*").match("XDescribe")
     assert not name_glob("a.b").match("axb")
+
+
+@pytest.mark.parametrize("path", ["/ADMIN", "/Admin/x", "/aDmin%2Fx", "/ADMIN;v=1", "/admin/"])
+def test_a_refusal_is_about_both_cases_and_an_allowance_about_one(path: str) -> None:
+    assert PathPattern.parse("/admin/**").denies(path)
+    assert not PathPattern.parse("/admin").match(path)
+
+
+def test_patterns_are_the_same_but_for_case_and_a_last_slash() -> None:
+    one = PathPattern.parse("/v1/Users/*")
+    assert one.same_but(PathPattern.parse("/v1/users/*/"))
+    assert not one.same_but(PathPattern.parse("/v1/users/**"))
