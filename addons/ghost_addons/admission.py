@@ -71,10 +71,13 @@ async def admit(
         action.body_mode = "buffered" if body else "none"
     account = action.session.account
     credential = action.bound
+    known = services.secrets.scrubber
     try:
         shown = await _judged(services, action, request, body)
         await _gates(services, action, request)
         secret = await _resolve(services, action, credential) if credential else None
+        if services.secrets.scrubber is not known:  # a secret is used for the first time
+            shown = services.secrets.scrubber.clean(shown).data
         head = inject.head_of(request, path=action.request.target.path_and_query)
         action.wire_token = _wire_token(action)
         base = inject.stripped(head, credential, websocket=action.websocket)

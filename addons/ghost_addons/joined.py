@@ -1,7 +1,7 @@
 """Head and body of an HTTP/1 message leave together: one TLS record and one write, not two of each.
 
-Only where the engine holds the whole body already and sends it right after the head. What streams is
-sent as it comes, its head first. The bytes are the same.
+Only where the engine holds the whole body already and sends it right after the head, and where it is small:
+a large one would be copied. What streams is sent as it comes, its head first. The bytes are the same.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ from mitmproxy.proxy.layers.http._events import HttpEvent, RequestHeaders, Respo
 from mitmproxy.proxy.layers.http._http1 import Http1Client, Http1Server
 
 from ghost_addons import wrapping
+
+JOINED_BYTES = 65_536
 
 type Send = Callable[..., Iterator[commands.Command]]
 
@@ -50,7 +52,7 @@ def _has_body(event: HttpEvent) -> bool:
             pass
         case _:
             return False
-    return not message.stream and bool(message.data.content)
+    return not message.stream and 0 < len(message.data.content or b"") <= JOINED_BYTES
 
 
 def _released(connection: Http1Client | Http1Server, waiting: bytes) -> Iterator[commands.Command]:

@@ -72,6 +72,22 @@ def test_what_began_before_a_secret_was_used_does_not_tell_it(
     assert NEW.encode() not in answer.body
 
 
+def test_a_secret_that_is_used_first_now_is_looked_for_in_the_same_call(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    file = tmp_path / "secret"
+    file.write_text(NEW)
+    demo = {"secret": f"cmd:cat {file}"}
+    with live_proxy(tmp_path, certs, up, credentials={"demo": demo}) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            answer = tunnel.request("POST", "/echo", {"Host": up.authority}, NEW.encode())
+        assert (answer.status, b"credential.leaked" in answer.body) == (403, True)
+        ledger = live.proxy.services.ledger
+        assert not any(NEW.encode() in (each.data or b"") for each in ledger.payloads(session.sid))
+    assert up.connections == 0
+
+
 def at_connect(live: LiveProxy, session: LiveSession, authority: str) -> bytes:
     with raw_connect(live.port, authority, session.auth) as tunnel:
         assert tunnel.connected is not None
