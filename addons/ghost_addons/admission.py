@@ -149,10 +149,12 @@ async def _judged(
     headers = action.request.headers
     if action.decision.needs_body or action.ticket is not None:
         headers = _clean(services, request)
-    shown = plain = clean(body)[0] if body else body
+    shown = plain = (await beside(body, lambda: clean(body)[0])) if body else body
     if body and _reads_body(action, request) and encoding.is_encoded(request):
-        plain, found = clean(await _decoded(action, request, body))
-        shown = plain if found else shown
+        decoded = await _decoded(action, request, body)
+        cleaned = await beside(decoded, lambda: clean(decoded))
+        plain = cleaned.data
+        shown = plain if cleaned.hits else shown
         headers = _of_plain(headers, len(plain))
     action.request = Request(action.request.method, action.request.target, headers, plain)
     return shown or b""
