@@ -10,7 +10,7 @@ from pathlib import Path
 from ghost_cli import output
 from ghost_core.clock import SystemClock, time_text
 from ghost_core.errors import ConfigError, UsageError
-from ghost_core.paths import expand
+from ghost_core.paths import current, expand, of_user
 from ghost_core.settings import peek
 from ghost_memory import assemble, reader
 from ghost_memory.assemble import Block
@@ -60,11 +60,11 @@ def of_directory(directory: Path) -> Block | None:
 def _directory(words: list[str]) -> Path:
     match words:
         case []:
-            return Path.cwd()
+            return current()
         case ["--cwd", named]:
-            return Path(named).expanduser()
+            return of_user(named)
         case [said] if said.startswith("--cwd="):
-            return Path(said.removeprefix("--cwd=")).expanduser()
+            return of_user(said.removeprefix("--cwd="))
     raise UsageError(
         f"context: expected --cwd DIR or nothing, found {words[0]!r}",
         code="usage.arguments",

@@ -13,6 +13,7 @@ from ghost_core import db
 from ghost_core.clock import SystemClock
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.files import write_file
+from ghost_core.look import exists, is_link
 from ghost_core.paths import Home
 from ghost_ledger.reader import Ledger
 
@@ -55,7 +56,7 @@ def save(path: Path, data: bytes) -> None:
     Raises:
         UnavailableError: codes `file.link`, `file.unwritable`.
     """
-    if path.is_symlink():
+    if is_link(path):
         raise UnavailableError(
             f"file {str(path)!r}: is a symbolic link, expected a file or nothing",
             code="file.link",
@@ -65,7 +66,7 @@ def save(path: Path, data: bytes) -> None:
 
 
 def _exists(backend: str, database: str) -> bool:
-    return backend != "sqlite" or Path(database).exists()
+    return backend != "sqlite" or exists(Path(database))
 
 
 def _missing(database: str) -> NotFoundError:

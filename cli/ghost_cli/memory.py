@@ -48,7 +48,9 @@ def save(
         list[str] | None, typer.Option(help="A memory that this one replaces; may be given again.")
     ] = None,
 ) -> None:
-    """Keep a text. The same text again is the memory that is there; a likely twin is linked.
+    """Keep a text; the same text again is one memory.
+
+    A likely twin is linked, and both stay.
 
     Example: ghost memory save "the staging proxy listens on 8402" --category gotcha --tag network
     """
@@ -75,7 +77,9 @@ def search(
     offset: Annotated[int, typer.Option(help="How many to leave out.", min=0)] = 0,
     explain: Annotated[bool, typer.Option("--explain", help="Show what made each score.")] = False,
 ) -> int:
-    """Find memories by what they say, the best first; exit 1 where nothing was found.
+    """Find memories by what they say, the best first.
+
+    Exit 1 where nothing was found.
 
     Example: ghost memory search "which port does the proxy use"
     """
@@ -149,7 +153,9 @@ def pin(
 
 @app.command()
 def delete(memory_id: Id) -> None:
-    """Remove a memory with its links; its words leave the database, the entry that says so stays.
+    """Remove a memory with its links.
+
+    Its words leave the database; the entry that says so stays.
 
     Example: ghost memory delete 3f78
     """

@@ -25,7 +25,9 @@ def export(
         Path | None, typer.Option("--output", "-o", help="Write to this file instead (0600).")
     ] = None,
 ) -> None:
-    """Print all memory as JSON Lines: a header, then one record a line; the same memory, the same bytes.
+    """Write all memory as JSON Lines, to stdout or a file.
+
+    A header, then one record a line; the same memory gives the same bytes.
 
     Example: ghost memory export --output memory.jsonl
     """
@@ -47,15 +49,18 @@ def import_(
     *,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only count what would come.")] = False,
 ) -> None:
-    """Bring in an export, or the ghost.db of the Go program, which is only read. Ids stay.
+    """Bring in an export, or another ghost.db.
 
-    What is there already stays as it is, so a second import changes nothing.
+    A database is only read, also that of the Go program. Ids stay. What is there already stays as it is,
+    so a second import changes nothing. A line that is no record is named and left out.
 
     Example: ghost memory import ~/.local/share/ghost/ghost.db --dry-run
     """
     taken = reading.given(file)
     for problem in taken.problems[:SHOWN]:
         output.warn(problem)
+    if len(taken.problems) > SHOWN:
+        output.warn(f"and {len(taken.problems) - SHOWN} more that are wrong")
     found = _found(taken.records, dry_run=dry_run)
     document = {
         "schema": "ghost/memory-import/v1",
@@ -68,7 +73,12 @@ def import_(
     }
     head = "would bring" if dry_run else "brought"
     text = f"{head} {_counts(found.new)}; there already {_counts(found.existing)}"
-    output.result(document, text + (f"; skipped {_counts(found.skipped)}" if found.skipped else ""))
+    left_out = len(taken.problems)
+    ends = (
+        f"; skipped {_counts(found.skipped)}" if found.skipped else "",
+        f"; {left_out} left out, being no records that can be kept" if left_out else "",
+    )
+    output.result(document, text + "".join(ends))
 
 
 def _found(given: reading.Given, *, dry_run: bool) -> Brought:

@@ -27,7 +27,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be 
 
 @app.command("list")
 def list_() -> None:
-    """List all projects with their directory, remote and number of memories.
+    """List all projects with their directories.
 
     Example: ghost project list --json
     """
@@ -44,7 +44,9 @@ def bind(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Say that a directory is a checkout of a project; its worktrees and clones are found by it.
+    """Say that a directory belongs to a project.
+
+    Its worktrees, and clones with the same remote, are found by it.
 
     Example: ghost project bind shop ~/src/shop
     """
@@ -61,7 +63,9 @@ def merge(
     *,
     dry_run: DryRun = False,
 ) -> None:
-    """Move everything of one project into another, at once; ids, links, pins and snapshots stay.
+    """Move everything of one project into another.
+
+    It is done at once; ids, links, pins and snapshots stay.
 
     Example: ghost project merge shop-old shop --dry-run
     """
@@ -84,7 +88,7 @@ def delete(
     *,
     apply: Annotated[bool, typer.Option("--apply", help="Do it; without, only count.")] = False,
 ) -> None:
-    """Count what belongs to a project, and with --apply remove it with all of that.
+    """Count what a project has; with --apply remove it.
 
     Example: ghost project delete shop-old --apply
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 from ghost_cli import inside, output
 from ghost_cli.sessions import Opened
+from ghost_core import paths
 from ghost_core.clock import SystemClock
 from ghost_core.errors import NotFoundError, UnavailableError
 from ghost_core.paths import home as ghost_home
@@ -59,7 +59,7 @@ def here_or_everywhere(seen: Seen, named: str) -> str | None:
     """Return the id of the project to search; None, which is all, in a directory that belongs to none."""
     if named:
         return projects.require(seen.connection, named).id
-    found = projects.of_directory(seen.connection, Path.cwd())
+    found = projects.of_directory(seen.connection, paths.current())
     if found is None:
         output.note("the current directory belongs to no project: looking in all")
         return None
@@ -70,17 +70,17 @@ def here_or_new(writing: Writing, named: str) -> str:
     """Return the name or id of the project to save to; a repository that has none yet is bound to one."""
     if named:
         return named
-    found = projects.of_directory(writing.connection, Path.cwd())
+    found = projects.of_directory(writing.connection, paths.current())
     if found is not None:
         return found.id
-    place = Checkout.of(Path.cwd())
+    place = Checkout.of(paths.current())
     if not place.root or projects.find(writing.connection, place.name) is not None:
         raise NotFoundError(
             "project: the current directory belongs to none",
             code="project.unknown",
             hint="name one with --project, or: ghost project bind NAME .",
         )
-    return projects.bind(writing, place.name, Path.cwd()).id
+    return projects.bind(writing, place.name, paths.current()).id
 
 
 def _place(opened: Opened) -> Place:

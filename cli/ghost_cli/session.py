@@ -15,6 +15,7 @@ from ghost_cli.sessions import Opened
 from ghost_core import db
 from ghost_core.clock import Clock, SystemClock, rfc3339
 from ghost_core.errors import NotFoundError
+from ghost_core.look import exists
 from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
 from ghost_ledger.session import lifetime, quarantine, sweep
@@ -88,7 +89,7 @@ def _ledger(clock: Clock) -> Iterator[Ledger | None]:
     url = opened.settings.database.url
     engine = db.engine(url)
     try:
-        if not Path(str(engine.url.database)).exists():
+        if not exists(Path(str(engine.url.database))):
             yield None
             return
         db.migrate(engine)

@@ -13,6 +13,7 @@ from pathlib import Path
 from ghost_core import settings as configuration
 from ghost_core.clock import SystemClock
 from ghost_core.errors import DeniedError, NotFoundError, UsageError
+from ghost_core.look import exists
 from ghost_core.paths import Home
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
@@ -47,7 +48,7 @@ class Opened:
 
         engine = db.engine(self.settings.database.url, home=self.home)
         try:
-            if not Path(str(engine.url.database)).exists():
+            if not exists(Path(str(engine.url.database))):
                 raise NotFoundError(
                     f"ledger {engine.url.database!r}: does not exist yet",
                     code="ledger.missing",

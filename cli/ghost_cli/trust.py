@@ -10,7 +10,8 @@ import typer
 from ghost_cli import output
 from ghost_core import trust as register
 from ghost_core.errors import NotFoundError
-from ghost_core.paths import home
+from ghost_core.look import is_file
+from ghost_core.paths import current, home
 from ghost_core.settings_sources import parse, project_file, read_file
 
 Argument = Annotated[
@@ -27,8 +28,8 @@ def trust(file: Argument = None) -> None:
 
     Example: ghost trust ./ghost.toml
     """
-    path = file or project_file(home(), Path.cwd())
-    if path is None or not path.is_file():
+    path = file or project_file(home(), current())
+    if path is None or not is_file(path):
         raise NotFoundError(
             f"file {str(path or 'ghost.toml')!r}: not found",
             code="trust.file",

@@ -7,6 +7,7 @@ import secrets
 from pathlib import Path
 
 from ghost_core.errors import UnavailableError
+from ghost_core.look import reason
 
 
 def write_file(path: Path, data: bytes, *, mode: int) -> None:
@@ -14,8 +15,8 @@ def write_file(path: Path, data: bytes, *, mode: int) -> None:
 
     A link in the file's place is replaced, never followed. Raises UnavailableError where we cannot write.
     """
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
     try:
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(6)}")
         descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
         try:
             with os.fdopen(descriptor, "wb") as file:
@@ -27,8 +28,8 @@ def write_file(path: Path, data: bytes, *, mode: int) -> None:
         except OSError:
             beside.unlink(missing_ok=True)
             raise
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise UnavailableError(
-            f"file {str(path)!r}: cannot be written, {error.strerror}",
+            f"file {str(path)!r}: cannot be written, {reason(error)}",
             code="file.unwritable",
         ) from error

@@ -73,8 +73,30 @@ class Home:
 def home() -> Home:
     """Return the home of `GHOST_HOME`, else `~/.ghost`; nothing is created."""
     named = os.environ.get("GHOST_HOME")
-    root = Path(named).expanduser() if named else Path.home() / ".ghost"
+    root = of_user(named or "~/.ghost")
     return Home(root.absolute())
+
+
+def current() -> Path:
+    """Return the current directory; raises UnavailableError where it is gone."""
+    try:
+        return Path.cwd()
+    except OSError as error:
+        raise UnavailableError(
+            f"the current directory: cannot be used, {error.strerror}",
+            code="directory.gone",
+            hint="cd to a directory that exists",
+        ) from error
+
+
+def of_user(text: str) -> Path:
+    """Return a path as a user writes it, `~` expanded; raises UnavailableError for a home nobody knows."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError as error:
+        raise UnavailableError(
+            f"path {text!r}: nobody knows this home directory", code="directory.home"
+        ) from error
 
 
 def expand(text: str, *, base: Home | None = None) -> Path:
@@ -83,7 +105,7 @@ def expand(text: str, *, base: Home | None = None) -> Path:
     text = text.replace("${GHOST_HOME}", root).replace("$GHOST_HOME", root)
     if text == "~/.ghost" or text.startswith("~/.ghost/"):
         return Path(root + text[len("~/.ghost") :])
-    return Path(text).expanduser()
+    return of_user(text)
 
 
 def runtime_dir() -> Path:

@@ -87,7 +87,7 @@ def sources(
     warn: Warn | None = None,
 ) -> Sources:
     """Gather what each source says, unchecked; raises ConfigError for one that cannot be read."""
-    found = gather(paths.home(), cwd or Path.cwd(), overrides)
+    found = gather(paths.home(), cwd or paths.current(), overrides)
     for text in found.warnings:
         (warn or _log_once)(text)
     return found
@@ -96,7 +96,7 @@ def sources(
 def files(*, cwd: Path | None = None) -> tuple[Path, ...]:
     """Return the files whose change can change the settings; they need not exist."""
     home = paths.home()
-    project = project_file(home, cwd or Path.cwd())
+    project = project_file(home, cwd or paths.current())
     own = (home.config, trust.register(home))
     return own if project is None else (*own, project)
 

@@ -5,17 +5,19 @@ Nothing here knows pydantic: `peek` answers from these layers alone, `load` chec
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 
 from ghost_core import trust
 from ghost_core.errors import ConfigError
+from ghost_core.look import is_link
 from ghost_core.paths import Home
 from ghost_core.settings_fields import FIELDS, RESERVED, TABLES, variable
 from ghost_core.settings_tighten import Steps, Tree, lookup, put, tighten
@@ -87,9 +89,29 @@ def project_file(home: Home, cwd: Path) -> Path | None:
     """Return the nearest `ghost.toml` from the folder upwards that is not the home's own."""
     for folder in (cwd.absolute(), *cwd.absolute().parents):
         path = folder / NAME
-        if path.is_file() and path.resolve() != home.config.resolve():
+        if _is_file(path) and path.resolve() != home.config.resolve():
             return path
     return None
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether a file is there. What cannot be looked for is refused: it could tighten something."""
+    return _looked(path, Path.is_file)
+
+
+def _exists(path: Path) -> bool:
+    return _looked(path, Path.exists)
+
+
+def _looked(path: Path, look: Callable[[Path], bool]) -> bool:
+    try:
+        return look(path)
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            return False  # nothing has such a name
+        raise ConfigError(
+            f"file {str(path)!r}: cannot be looked for, {error.strerror}", code="config.unreadable"
+        ) from error
 
 
 def read_file(path: Path) -> bytes:
@@ -122,9 +144,9 @@ def parse(data: bytes, path: Path) -> Tree:
 def _file_layer(path: Path) -> Layer:
     """Read the home's file; none is no setting, but what stands there and is no file is refused."""
     values: Tree = {}
-    if path.is_file():
+    if _is_file(path):
         values = parse(read_file(path), path)
-    elif path.exists() or path.is_symlink():  # its rules would be gone without a word
+    elif _exists(path) or is_link(path):  # its rules would be gone without a word
         raise ConfigError(
             f"file {str(path)!r}: is not a regular file, expected one or nothing",
             code="config.unreadable",

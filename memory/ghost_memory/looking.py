@@ -12,6 +12,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db
 from ghost_core.clock import Clock
+from ghost_core.look import exists
 from ghost_core.paths import Home
 from ghost_ledger.store import time_text
 from ghost_memory.journal import Who, Writing
@@ -70,7 +71,7 @@ class Place:
             yield engine
 
     def _exists(self) -> bool:
-        return Path(str(db.engine(self.url, home=self.home).url.database)).exists()
+        return exists(Path(str(db.engine(self.url, home=self.home).url.database)))
 
 
 @contextmanager

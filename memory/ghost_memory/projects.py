@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError, NotFoundError, UsageError
+from ghost_core.look import is_dir
 from ghost_memory import whereabouts
 from ghost_memory.checkout import Checkout
 from ghost_memory.erasing import scrub
@@ -139,7 +140,7 @@ def bind(writing: Writing, named: str, directory: Path) -> Project:
     refuse_shared(project.id)
     place = Checkout.of(directory)
     path = place.root or place.path
-    if len(path) <= MIN_PATH or not Path(path).is_dir():
+    if len(path) <= MIN_PATH or not is_dir(Path(path)):
         raise UsageError(
             f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
             f"found {shown(path)}",

@@ -15,6 +15,7 @@ from typing import Any, Final, NamedTuple, Protocol
 from urllib.parse import quote
 
 from ghost_core.errors import UnavailableError
+from ghost_core.look import exists
 from ghost_memory import ranking, whereabouts
 from ghost_memory.values import GLOBAL, Decision, Memory, Project, Task, listed
 from ghost_memory.whereabouts import Ask
@@ -161,7 +162,7 @@ def opened(database: Path) -> Iterator[Rows | None]:
 
     Raises UnavailableError `database.unreadable` for a file that is locked, damaged or no database.
     """
-    if not database.is_file():
+    if not exists(database):
         yield None
         return
     address = f"file:{quote(str(database.absolute()))}?mode=ro"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.parse import quote
 
 from ghost_core.errors import NotFoundError, UsageError
+from ghost_core.look import reason
 from ghost_memory.exchange import KINDS, SCHEMA, Kind, Record, record
 
 __all__ = ["Given", "Taken", "given"]
@@ -47,9 +49,9 @@ def given(path: Path) -> Taken:
         with path.open("rb") as file:
             is_database = file.read(len(_SQLITE)) == _SQLITE
         (_from_database if is_database else _from_lines)(path, taken)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise NotFoundError(
-            f"file {str(path)!r}: cannot be read, {error.strerror}", code="import.file"
+            f"file {str(path)!r}: cannot be read, {reason(error)}", code="import.file"
         ) from error
     taken.records.sort(key=lambda each: KINDS.index(each[0]))  # stable: the order of writing stays
     return taken
@@ -57,27 +59,66 @@ def given(path: Path) -> Taken:
 
 def _from_lines(path: Path, taken: Taken) -> None:
     with path.open("rb") as file:
-        header = _object(file.readline(LINE_BYTES), 1)
-        if header.get("schema") != SCHEMA:
-            raise UsageError(
-                f"line 1: expected an export ({SCHEMA}) or a ghost.db", code="import.format"
-            )
-        for number, line in enumerate(iter(lambda: file.readline(LINE_BYTES), b""), start=2):
-            row = _object(line, number)
-            kind = _NAMED.get(str(row.get("type")))
-            if kind is None:
-                raise UsageError(f"line {number}: unknown type", code="import.format")
-            taken.take(kind, row, f"line {number}")
+        lines = _lines(file)
+        header = _header(next(lines, b""))
+        found = 0
+        for number, line in enumerate(lines, start=2):
+            if line.strip():
+                found += 1
+                _take_line(line, f"line {number}", taken)
+    said = _said(header)
+    if said is not None and said != found:
+        taken.problems.append(f"the header names {said} records, found {found} lines")
 
 
-def _object(line: bytes, number: int) -> dict[str, Any]:
+def _header(line: bytes) -> dict[str, Any]:
+    header = _object(line)
+    if isinstance(header, str):
+        raise UsageError(f"line 1: {header}", code="import.format")
+    if header.get("schema") != SCHEMA:
+        raise UsageError(
+            f"line 1: expected an export ({SCHEMA}) or a ghost.db", code="import.format"
+        )
+    return header
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Yield the lines; of one that is too long only the beginning, and not its rest as lines of their own."""
+    for line in iter(lambda: file.readline(LINE_BYTES + 1), b""):
+        rest = line
+        while len(rest) > LINE_BYTES and not rest.endswith(b"\n"):
+            rest = file.readline(LINE_BYTES + 1)
+        yield line
+
+
+def _take_line(line: bytes, place: str, taken: Taken) -> None:
+    row = _object(line)
+    kind = None if isinstance(row, str) else _NAMED.get(str(row.get("type")))
+    if isinstance(row, str):
+        taken.problems.append(f"{place}: {row}")
+    elif kind is None:
+        taken.problems.append(f"{place}: is of no type that is known")
+    else:
+        taken.take(kind, row, place)
+
+
+def _object(line: bytes) -> dict[str, Any] | str:
+    """Return the object on a line, or what is wrong with it."""
+    if len(line) > LINE_BYTES:
+        return f"is longer than {LINE_BYTES} bytes"
     try:
         found = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"line {number}: is no JSON", code="import.format") from error
-    if not isinstance(found, dict):
-        raise UsageError(f"line {number}: is no JSON object", code="import.format")
-    return found
+    except (ValueError, RecursionError):
+        return "is no JSON"
+    return found if isinstance(found, dict) else "is no JSON object"
+
+
+def _said(header: Mapping[str, Any]) -> int | None:
+    """Return how many records a header promises, so that a file that was cut off is told."""
+    counts = header.get("records")
+    if not isinstance(counts, dict) or not all(type(each) is int for each in counts.values()):
+        return None
+    return sum(counts.values())
 
 
 def _from_database(path: Path, taken: Taken) -> None:

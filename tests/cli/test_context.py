@@ -52,6 +52,37 @@ def test_where_nothing_is_remembered_nothing_is_printed_or_made(
     assert not home.exists()
 
 
+@pytest.mark.parametrize(
+    "directory",
+    ["/" + "a" * 5000, "/" + "/".join(["b" * 200] * 30), "a\0b", "/dev/null", "nowhere"],
+    ids=["long", "deep", "nul", "file", "missing"],
+)
+def test_any_directory_is_answered(
+    app: Path, capsys: pytest.CaptureFixture[str], directory: str
+) -> None:
+    assert "answers are short" in printed(capsys, "--cwd", directory)
+
+
+def test_a_directory_that_is_gone_or_nobodys_is_an_error(
+    app: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["context", "--cwd", "~nobody-has-this-name"]) == 4
+    gone = app / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert main(["context"]) == 4
+    assert "the current directory: cannot be used" in capsys.readouterr().err
+
+
+def test_a_database_that_cannot_be_looked_for_is_an_error(
+    app: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHOST_DATABASE__URL", "sqlite:///" + "/" + "a" * 5000)
+    assert main(["context", "--cwd", str(app)]) == 4
+    assert "cannot be looked at, File name too long" in capsys.readouterr().err
+
+
 def test_the_document_counts(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
     found = json.loads(printed(capsys, "--cwd", str(app), "--json"))
     assert (found["schema"], found["shown"], found["total"]) == ("ghost/context/v1", 2, 2)

@@ -61,6 +61,21 @@ def test_a_database_of_the_go_program_is_imported(ghost: Command, tmp_path: Path
     assert file.read_bytes() == before
 
 
+def test_what_is_no_record_is_counted_and_named_and_the_rest_comes_in(
+    ghost: Command, tmp_path: Path
+) -> None:
+    ghost("memory", "save", "the port is 8402", "--project", "app")
+    file = tmp_path / "export.jsonl"
+    ghost("memory", "export", "-o", str(file))
+    header, *lines = file.read_text("utf-8").splitlines()
+    file.write_text("\n".join([header, "no JSON", *lines, *["{}"] * 30]), "utf-8")
+    said = ghost("memory", "import", str(file), "--dry-run", "--json")
+    assert (said.json["problems"], sum(said.json["existing"].values())) == (32, len(lines))
+    assert "line 2: is no JSON" in said.err
+    assert "and 12 more that are wrong" in said.err
+    assert "; 32 left out" in ghost("memory", "import", str(file)).out
+
+
 def test_another_file_is_refused(ghost: Command, tmp_path: Path) -> None:
     (tmp_path / "x").write_text("nonsense")
     ghost("memory", "import", str(tmp_path / "x"), code=2)

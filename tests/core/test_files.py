@@ -26,6 +26,12 @@ def test_a_link_in_the_files_place_is_replaced_and_not_followed(tmp_path: Path) 
     assert not link.is_symlink()
 
 
+@pytest.mark.parametrize("name", ["", "a\0b", "a" * 5000], ids=["none", "nul", "long"])
+def test_a_name_that_no_file_can_have_is_unavailable(name: str) -> None:
+    with pytest.raises(UnavailableError, match="cannot be written"):
+        write_file(Path("/tmp/" + name if name else "/"), b"x", mode=0o600)
+
+
 def test_a_file_that_cannot_be_written_is_unavailable_and_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "folder" / "inside").mkdir(parents=True)
     for path in (tmp_path / "absent" / "a", tmp_path / "folder"):

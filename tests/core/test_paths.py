@@ -57,6 +57,26 @@ def test_other_paths_of_the_user_are_expanded_as_usual() -> None:
     assert expand("/a/b") == Path("/a/b")
 
 
+def test_a_home_of_nobody_is_unavailable(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert paths.of_user("~/x") == Path.home() / "x"
+    for look in (lambda: paths.of_user("~nobody-has-this-name"), paths.home):
+        monkeypatch.setenv("GHOST_HOME", "~nobody-has-this-name/x")
+        with pytest.raises(UnavailableError, match="nobody knows this home"):
+            look()
+
+
+def test_a_current_directory_that_is_gone_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert paths.current() == tmp_path
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UnavailableError, match="cannot be used"):
+        paths.current()
+
+
 def test_the_runtime_folder_is_private() -> None:
     folder = runtime_dir()
     assert folder == Path(os.environ["XDG_RUNTIME_DIR"]) / "ghost_sessions"

@@ -42,6 +42,18 @@ def test_the_nearest_file_upwards_is_the_projects(house: Home, project: Path) ->
     assert project_file(house, project / "deep" / "er") == inner
 
 
+def test_a_folder_that_cannot_be_has_no_file(house: Home, tmp_path: Path) -> None:
+    assert project_file(house, tmp_path / ("a" * 5000)) is None
+    assert gather(Home(tmp_path / ("a" * 5000)), tmp_path).find(("proxy", "port"))[0] is None
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root looks into every folder")
+def test_a_folder_that_is_closed_is_refused(house: Home, tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir(mode=0)
+    with pytest.raises(ConfigError, match="cannot be looked for"):
+        project_file(house, tmp_path / "closed")
+
+
 def test_the_homes_own_file_is_no_projects_file(house: Home) -> None:
     write(house.root, "")
     assert project_file(house, house.root) is None

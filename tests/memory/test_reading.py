@@ -99,10 +99,6 @@ def test_what_lies_in_the_log_of_a_database_is_read(tmp_path: Path) -> None:
         ("", "line 1: is no JSON"),
         ("[]\n", "line 1: is no JSON object"),
         ('{"schema": "other"}\n', "expected an export"),
-        (HEADER + "nonsense\n", "line 2: is no JSON"),
-        (HEADER + '{"type":"memory","id":"0A0A', "line 2: is no JSON"),
-        (HEADER + '{"type":"nonsense"}\n', "line 2: unknown type"),
-        (HEADER + "[" * 100_000 + "\n", "line 2: is no JSON"),
         ("SQLite format 3\0 and nothing more", "is no database of memories"),
     ],
 )
@@ -114,8 +110,42 @@ def test_another_file_is_refused(tmp_path: Path, text: str, says: str) -> None:
     assert says in caught.value.message
 
 
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("nonsense", "is no JSON"),
+        ('{"type":"memory","id":"0A0A', "is no JSON"),
+        ("[]", "is no JSON object"),
+        ('{"type":"nonsense"}', "is of no type that is known"),
+        ('{"type":["memory"]}', "is of no type that is known"),
+        ("[" * 100_000, "is no JSON"),
+        ('{"type":"project","id":"' + "x" * reading.LINE_BYTES + '"}', "is longer than"),
+        ("x" * (3 * reading.LINE_BYTES), "is longer than"),
+        ('{"type":"memory","id":"0a0b"}', "memory: project_id is missing"),
+    ],
+    ids=["word", "half", "list", "type", "types", "deep", "long", "longest", "missing"],
+)
+def test_a_line_that_is_no_record_is_named_and_left_out(
+    tmp_path: Path, line: str, says: str
+) -> None:
+    good = ('{"type":"project","id":"one"}', '{"type":"project","id":"two"}')
+    (tmp_path / "file").write_text(HEADER + "\n".join((good[0], line, "", good[1])))
+    taken = reading.given(tmp_path / "file")
+    assert [row["id"] for _, row in taken.records] == ["one", "two"]
+    assert len(taken.problems) == 1
+    assert taken.problems[0].startswith(f"line 3: {says}")
+
+
+@pytest.mark.parametrize(("counts", "told"), [({"project": 2}, 1), ({"project": 1}, 0), ({}, 1)])
+def test_a_file_that_was_cut_off_is_told(tmp_path: Path, counts: dict[str, int], told: int) -> None:
+    header = json.dumps({"schema": SCHEMA, "records": counts})
+    (tmp_path / "file").write_text(header + '\n{"type":"project","id":"one"}\n')
+    taken = reading.given(tmp_path / "file")
+    assert (len(taken.records), len(taken.problems)) == (1, told)
+
+
 def test_a_file_that_is_not_there_is_not_found(tmp_path: Path) -> None:
-    for path in (tmp_path / "missing", tmp_path):
+    for path in (tmp_path / "missing", tmp_path, tmp_path / ("a" * 5000), Path("a\0b")):
         with pytest.raises(NotFoundError) as caught:
             reading.given(path)
         assert caught.value.code == "import.file"

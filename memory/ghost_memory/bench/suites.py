@@ -13,6 +13,7 @@ from typing import Final
 
 from sqlalchemy.engine import Connection
 
+from ghost_core.look import is_file
 from ghost_core.settings_models import SearchSettings
 from ghost_memory.asking import Found, Query, Vectors
 from ghost_memory.bench import fixtures, metrics, origin, updates
@@ -150,7 +151,7 @@ def graded(data: Dataset, vectors: Callable[[Dataset], Vectors] | None = None) -
 def beside(folder: Path) -> Callable[[Dataset], Vectors] | None:
     """Return the vectors that lie in a folder of graded data as `embeddings.json`, if they do."""
     path = folder / "embeddings.json"
-    return (lambda data: fixed(data, path, PARITY_WEIGHT)) if path.is_file() else None
+    return (lambda data: fixed(data, path, PARITY_WEIGHT)) if is_file(path) else None
 
 
 def _published() -> tuple[Dataset, FixedVectors]:
