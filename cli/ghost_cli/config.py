@@ -49,7 +49,9 @@ def init(
 def show(
     *, origin: Annotated[bool, typer.Option("--origin", help="Say where from.")] = False
 ) -> None:
-    """Show every setting in force; secrets appear as the references they are.
+    """Show every setting in force.
+
+    Secrets appear as the references they are.
 
     Example: ghost config show --origin
     """

@@ -43,7 +43,9 @@ Rest = Annotated[list[str] | None, typer.Argument(hidden=True)]
 
 @app.command()
 def add(name: Name, rest: Rest = None) -> None:
-    """Store a secret, sealed, from stdin or a prompt; an older one is replaced at once.
+    """Store a secret, sealed, from stdin or a prompt.
+
+    An older one is replaced at once.
 
     Example: pass show stripe | ghost credential add stripe
     """
@@ -75,7 +77,9 @@ def add(name: Name, rest: Rest = None) -> None:
 
 @app.command("list")
 def list_() -> None:
-    """List configured credentials and the names in the vault, never a value.
+    """List configured credentials and names in the vault.
+
+    Never a value.
 
     Example: ghost credential list
     """
@@ -97,7 +101,9 @@ def list_() -> None:
 
 @app.command()
 def test(name: Name) -> None:
-    """Read a configured credential's secret as the proxy would, and say whether it is usable.
+    """Read a credential's secret as the proxy would.
+
+    It says whether the secret is usable.
 
     Nothing is sent: a call to the service belongs into a session, where it is judged and entered.
 

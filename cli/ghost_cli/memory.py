@@ -10,7 +10,11 @@ import typer
 
 from ghost_cli import memory_shown as shown
 from ghost_cli import output, remembered
+from ghost_cli.memory_backup import backup
 from ghost_cli.memory_file import export, import_
+from ghost_cli.memory_history import history
+from ghost_cli.memory_list import list_
+from ghost_cli.memory_verify import verify
 from ghost_memory import links, memories
 from ghost_memory.asking import Query
 from ghost_memory.journal import Writing
@@ -20,7 +24,7 @@ from ghost_memory.search import search as search_memory
 
 app = typer.Typer(
     name="memory",
-    help="Save, search and change memories; export and import them.",
+    help="Save, search and change memories; verify, export, import and back them up.",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -31,9 +35,6 @@ Project = Annotated[
 Id = Annotated[str, typer.Argument(metavar="ID", help="The memory, or a beginning of its id.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", help="A tag; may be given again.")]
 Category = Annotated[str, typer.Option(help="Kind of the memory, as `fact` or `gotcha`.")]
-
-app.command()(export)
-app.command("import")(import_)
 
 
 @app.command()
@@ -174,3 +175,11 @@ def _text(given: str) -> str:
     if given != "-":
         return given
     return sys.stdin.buffer.read(LOOKED_AT * CONTENT_BYTES + 1).decode("utf-8", "replace")
+
+
+app.command("list")(list_)
+app.command()(history)
+app.command()(verify)
+app.command()(export)
+app.command("import")(import_)
+app.command()(backup)

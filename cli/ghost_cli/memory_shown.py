@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from ghost_memory.asking import Found, Hit
@@ -44,6 +44,15 @@ def hits(answer: Found, *, explain: bool) -> str:
     return "\n".join([*lines, tail, *([answer.degraded] if explain and answer.degraded else [])])
 
 
+def listed(found: Sequence[Memory], total: int) -> str:
+    """Return one line for each memory, and of how many they are some."""
+    lines = [
+        _line(each, each.category, each.project_id, "pinned" if each.pinned else "")
+        for each in found
+    ]
+    return "\n".join([*lines, f"{len(found)} of {total}"]) if total else "no memories"
+
+
 def whole(document: Mapping[str, object]) -> str:
     """Return a memory field by field, its text last."""
     fields = {
@@ -58,14 +67,18 @@ def whole(document: Mapping[str, object]) -> str:
 
 def _hit(each: Hit, *, explain: bool) -> str:
     memory = each.memory
-    marks = [memory.category, each.project, *(["pinned"] if memory.pinned else [])]
-    if each.label:
-        marks.append(each.label + (f" by {each.replaced_by[:8]}" if each.replaced_by else ""))
-    line = f"{memory.id[:8]}  {_short(memory.content)}  ({', '.join(marks)})"
+    newer = f" by {each.replaced_by[:8]}" if each.replaced_by else ""
+    pinned = "pinned" if memory.pinned else ""
+    line = _line(memory, memory.category, each.project, pinned, each.label and each.label + newer)
     if not explain:
         return line
     legs = ", ".join(f"{name} {score:.3f}" for name, score in each.legs.items())
     return f"{line}\n          score {each.score:.3f}: {legs}"
+
+
+def _line(memory: Memory, *marks: str) -> str:
+    said = ", ".join(mark for mark in marks if mark)
+    return f"{memory.id[:8]}  {_short(memory.content)}  ({said})"
 
 
 def _short(text: str) -> str:

@@ -35,7 +35,9 @@ def verify(
         str | None, typer.Option(help="The host that received it; without it, the token's own.")
     ] = None,
 ) -> None:
-    """Check that a session made this token for this host, and that it has not ended.
+    """Check that a session made this token for this host.
+
+    And that it has not ended.
 
     Example: ghost token verify --key ed25519_public_… --host api.example.com ghwire_…
     """

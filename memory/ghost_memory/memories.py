@@ -219,19 +219,23 @@ def get(connection: Connection, memory_id: str, named: str | None = None) -> Mem
 
 
 def listing(
-    connection: Connection, project: str, *, category: str = "", limit: int = 30, offset: int = 0
+    connection: Connection,
+    project: str | None,
+    *,
+    category: str = "",
+    limit: int = 30,
+    offset: int = 0,
 ) -> tuple[list[Memory], int]:
-    """Return memories of a project, the most important first, and how many there are.
+    """Return memories of a project (None: all), the most important first, and how many there are.
 
     With a category those of the global project come along.
     """
     if category:
         require_one_of("category", category, CATEGORIES)
-    where = (
-        "project_id = :project"
-        if not category
-        else ("project_id IN (:project, :shared) AND category = :category")
-    )
+    places = (":project", ":shared") if category else (":project",)
+    where = "1 = 1" if project is None else f"project_id IN ({', '.join(places)})"
+    if category:
+        where += " AND category = :category"
     values = {"project": project, "shared": GLOBAL, "category": category}
     rows = connection.execute(
         sa.text(

@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from ghost_cli import invoke
-from ghost_cli.commands import Command
+from ghost_cli.commands import COMMANDS, Command, find
 from ghost_core.errors import UsageError
 
 NAME = "ghost_cli.group_for_tests"
@@ -52,3 +52,16 @@ def test_a_wrong_argument_is_a_usage_error_that_names_the_help() -> None:
 def test_a_target_that_is_no_command_is_a_mistake_of_ours() -> None:
     with pytest.raises(TypeError, match="neither a function nor a Typer app"):
         invoke.run(BROKEN, [])
+
+
+@pytest.mark.parametrize("name", [each.name for each in COMMANDS if each.target.endswith(":app")])
+def test_no_summary_of_a_group_is_cut(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    command, _ = find([name])
+    assert command is not None
+    invoke.run(command, ["--help"])
+    lines = capsys.readouterr().out.splitlines()[1:]
+    assert len(lines) > 5
+    assert not [line for line in lines if line.endswith("...") or len(line) > 80]

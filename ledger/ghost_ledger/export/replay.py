@@ -1,8 +1,17 @@
-"""The doors that other rooms use: views of sessions, and their csv."""
+"""The doors that other rooms use: views of sessions, their csv, and what single entries are worth."""
 
 from __future__ import annotations
 
+from ghost_ledger.export.standing import Standing, standing
 from ghost_ledger.export.table import csv_text
 from ghost_ledger.export.view import Parts, all_view, session_view, view_exit_code
 
-__all__ = ["Parts", "all_view", "csv_text", "session_view", "view_exit_code"]
+__all__ = [
+    "Parts",
+    "Standing",
+    "all_view",
+    "csv_text",
+    "session_view",
+    "standing",
+    "view_exit_code",
+]
