@@ -108,6 +108,12 @@ COMMANDS = (
         plain=True,
     ),
     Command("demo", "ghost_cli.demo.command:demo", "Run the main job end to end, offline", "Setup"),
+    Command(
+        "upgrade",
+        "ghost_cli.upgrade.command:upgrade",
+        "Install a newer version, checked, from an index",
+        "Setup",
+    ),
     Command("version", "ghost_cli.version:version", "Print the version", "Setup"),
 )
 # fmt: on

@@ -66,6 +66,7 @@ FIELDS: dict[str, Field] = {
     "harness.harmful_rate": Field(Decimal("0.34"), "number", "free"),
     "harness.split": Field((70, 15, 15), "list", "free"),
     "harness.cost_weight": Field(Decimal("0.1"), "number", "free"),
+    "upgrade.index": Field(""),  # what is installed from there runs as the user
 }
 
 TABLES = ("credentials", "tools", "rules", "webhooks", "triggers", "prices.models")

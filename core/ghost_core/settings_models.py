@@ -159,6 +159,12 @@ class HarnessSettings(Section):
     cost_weight: Decimal = setting("harness.cost_weight", ge=0)
 
 
+class UpgradeSettings(Section):
+    """Where newer versions of this program come from."""
+
+    index: str = setting("upgrade.index")
+
+
 class Settings(BaseSettings):
     """Everything `ghost.toml` may say; `Settings()` is all defaults and reads no source by itself."""
 
@@ -179,6 +185,7 @@ class Settings(BaseSettings):
     prices: PriceSettings = PriceSettings()
     memory: MemorySettings = MemorySettings()
     harness: HarnessSettings = HarnessSettings()
+    upgrade: UpgradeSettings = UpgradeSettings()
 
     @classmethod
     @override

@@ -68,6 +68,7 @@ DOES_NOT: list[tuple[str, object]] = [
     ("memory.embedding.key", "cmd:id"),
     ("memory.llm.key", "cmd:id"),
     ("harness.worker_model", "x/y"),
+    ("upgrade.index", "https://packages.example/simple/"),
     ("harness.reflector_model", "x/y"),
     ("triggers", [{"on": "action.executed", "command": ["id"]}]),
     ("prices.name", "cheap"),
