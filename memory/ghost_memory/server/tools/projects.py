@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError
-from ghost_memory import concluded, memories, projects
+from ghost_memory import concluded, hosted, memories, projects
 from ghost_memory.concluded import Judged
 from ghost_memory.journal import Writing
 from ghost_memory.server.answer import Answer, Entry, Page, Touched, paged, start_of
@@ -33,9 +34,12 @@ _WHY: Final[Mapping[str, str]] = {
 
 
 def context(desk: Desk, *, project_id: str, limit: int) -> Answer:
-    """Show what is known of a project."""
+    """Show what is known of a project; at first contact what the host wrote down of it comes in."""
     with desk.journal.read() as connection:
         place = named_project(connection, project_id)
+        notes = hosted.waiting(connection, place, Path.home())
+    brought = desk.change(lambda writing: hosted.bring(writing, place, notes)) if notes else 0
+    with desk.journal.read() as connection:
         shown = desk.parts.context(connection, place, limit=limit, now=desk.journal.now())
     data = {
         "project_id": place.id,
@@ -46,7 +50,7 @@ def context(desk: Desk, *, project_id: str, limit: int) -> Answer:
     if shown.empty:
         text = f"Project {quoted(place.name)} is known but nothing is remembered of it yet."
         return Answer(text, {**data, "context": text})
-    return Answer(shown.text, data)
+    return Answer(shown.text, data, touched=(Touched(place.id),) if brought else ())
 
 
 def resolve(desk: Desk, *, project: str, apply: bool, limit: int, cursor: str) -> Answer:

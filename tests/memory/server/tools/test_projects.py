@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pytest
+
+from ghost_memory import projects
 from ghost_memory.server.catalogue.resources import KINDS
 from ghost_memory.values import GLOBAL
 from support.mcp import Calls
@@ -29,6 +33,23 @@ def test_a_project_that_is_empty_says_so(call: Calls) -> None:
     saved = call.save("x")
     call("ghost_memory_delete", project_id="app", memory_id=saved)
     assert "nothing is remembered of it yet" in call("ghost_project_context", project_id="app").text
+
+
+def test_first_contact_brings_what_the_host_wrote_down(
+    call: Calls, memory: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folder = tmp_path / "src" / "app"
+    folder.mkdir(parents=True)
+    place = memory.write(lambda w: projects.bind(w, "app", folder))
+    notes = tmp_path / ".claude" / "projects" / place.path.replace("/", "-") / "memory"
+    notes.mkdir(parents=True)
+    (notes / "ports.md").write_text("---\ntype: gotcha\n---\nThe port of the proxy is 8402.")
+    first = call("ghost_project_context", project_id="app")
+    assert "«The port of the proxy is 8402.»" in first.text
+    assert [each.project for each in first.touched] == ["app"]
+    again = call("ghost_project_context", project_id="app")
+    assert (again.text, again.touched) == (first.text, ())
 
 
 def test_resolve_tells_and_changes_nothing_without_apply(call: Calls, memory: Store) -> None:
