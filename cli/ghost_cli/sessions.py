@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
+import socket
 import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
@@ -21,6 +23,8 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 
 OWNER_SECONDS = 10.0
+_LOOKUPS = "UV_THREADPOOL_SIZE"
+_LOOKUP_THREADS = "128"  # names that hang are not to hold up those of other sessions
 
 type Message = dict[str, object]
 
@@ -153,7 +157,18 @@ def with_engine[T](program: Coroutine[object, object, T]) -> T:
     gc.enable()  # `main` has none collected while a command starts; this one goes on
     gc.freeze()  # what is loaded by now lives to the end, and need not be looked at again
     gc.set_threshold(_NEW_OBJECTS, 20)
-    return master.run(program)
+    return master.run(_with_lookups(program))
+
+
+async def _with_lookups[T](program: Coroutine[object, object, T]) -> T:
+    """Give the loop the threads in which it looks up names; it reads how many as it first needs one."""
+    if _LOOKUPS in os.environ:  # noqa: TID251
+        return await program
+    os.environ[_LOOKUPS] = _LOOKUP_THREADS  # noqa: TID251
+    numeric = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
+    await asyncio.get_running_loop().getnameinfo(("127.0.0.1", 0), numeric)
+    del os.environ[_LOOKUPS]  # noqa: TID251  # our children have loops of their own
+    return await program
 
 
 @contextmanager

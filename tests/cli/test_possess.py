@@ -433,6 +433,13 @@ def command_lines() -> bytes:
     return b"\n".join(found)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+def test_names_that_hang_leave_threads_for_those_of_others(bare: Bare, up: Upstream) -> None:
+    assert call(bare.home, up, bare.home.port, None) == 200
+    threads = Path(f"/proc/{bare.running.process.pid}/task")
+    assert len(list(threads.iterdir())) > 128
+
+
 def test_no_tls_key_is_written_where_the_environment_asks_for_it(bare: Bare, up: Upstream) -> None:
     assert call(bare.home, up, bare.home.port, None) == 200
     assert not (bare.home.root / "tls.keys").exists()
