@@ -8,11 +8,12 @@ SECONDS ?= 3600
 # Most of a test's time is waiting, so one worker more than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help setup demo test clients attack fuzz check lint types imports fix cover bench lock
+.PHONY: help setup demo test test-postgres clients attack fuzz check lint types imports fix cover bench lock
 
 help:
 	@echo "make demo    run the main job end to end, offline"
 	@echo "make test    run the tests (ARGS=… goes to pytest; WORKERS=0 for one process)"
+	@echo "make test-postgres  run the tests that need a PostgreSQL server, which they start themselves"
 	@echo "make setup   only make .venv"
 	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
 	@echo "make fuzz    send the proxy what nobody should, for an hour (SECONDS=…)"
@@ -35,6 +36,10 @@ test: setup clients
 clients: setup
 	@scripts/fetch_node.sh || true
 	@scripts/fetch_inspector.sh || true
+
+# What needs a PostgreSQL server; `make test` runs it too where one is installed.
+test-postgres: setup
+	@$(BIN)/python -m pytest -m postgres $(ARGS)
 
 attack: setup
 	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)

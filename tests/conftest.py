@@ -16,7 +16,9 @@ from hypothesis import HealthCheck, settings
 
 from ghost_cli import output
 from ghost_cli.output import Options
+from ghost_core import db
 from support.certs import Certs, make_certs
+from support.postgres import Server, Shared, programs, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,6 +44,37 @@ for _number in (signal.SIGINT, signal.SIGQUIT):
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
     """The test authority and its leaves, made once."""
     return make_certs(tmp_path_factory.mktemp("certs"))
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A private PostgreSQL server; without its programs the test is skipped by name."""
+    bin_ = programs()
+    if bin_ is None:
+        pytest.skip("no PostgreSQL server here: apt-get install postgresql")
+    with running(bin_) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def _migrated(postgres: Server) -> str:
+    name = postgres.database()
+    engine = db.engine(postgres.url(name))
+    db.migrate(engine)
+    engine.dispose()
+    return name
+
+
+@pytest.fixture
+def shared(postgres: Server, _migrated: str) -> Shared:
+    """A database of this test on that server, with our tables."""
+    return Shared(postgres, postgres.database(template=_migrated))
+
+
+@pytest.fixture
+def bare(postgres: Server) -> Shared:
+    """An empty database of this test on that server."""
+    return Shared(postgres, postgres.database())
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ from ghost_core import db
 from ghost_core.clock import SystemClock
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.files import write_file
-from ghost_core.look import exists, is_link
+from ghost_core.look import is_link
 from ghost_core.paths import Home
 from ghost_ledger.reader import Ledger
 
@@ -40,9 +40,9 @@ def opened() -> Iterator[Evidence]:
     place, clock = Opened.now(), SystemClock()
     engine = db.engine(place.settings.database.url, home=place.home)
     try:
-        if not _exists(engine.url.get_backend_name(), str(engine.url.database)):
+        if not db.exists(engine):
             opening.refuse_lost(engine, place.home)
-            raise _missing(str(engine.url.database))
+            raise _missing(db.name(engine))
         db.migrate(engine)
         _sweep(place, clock, due=lambda: bool(sweep.due(engine, clock)))
         yield Evidence(place.home, Ledger(engine, place.home))
@@ -63,10 +63,6 @@ def save(path: Path, data: bytes) -> None:
             hint="name the file that the link points to",
         )
     write_file(path, data, mode=0o600)
-
-
-def _exists(backend: str, database: str) -> bool:
-    return backend != "sqlite" or exists(Path(database))
 
 
 def _missing(database: str) -> NotFoundError:

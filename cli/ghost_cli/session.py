@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -15,7 +14,6 @@ from ghost_cli.sessions import Opened
 from ghost_core import db
 from ghost_core.clock import Clock, SystemClock, rfc3339
 from ghost_core.errors import NotFoundError
-from ghost_core.look import exists
 from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
 from ghost_ledger.session import lifetime, quarantine, sweep
@@ -89,7 +87,7 @@ def _ledger(clock: Clock) -> Iterator[Ledger | None]:
     url = opened.settings.database.url
     engine = db.engine(url)
     try:
-        if not exists(Path(str(engine.url.database))):
+        if not db.exists(engine):
             yield None
             return
         db.migrate(engine)

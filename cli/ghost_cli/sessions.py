@@ -10,12 +10,10 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from ghost_core import settings as configuration
 from ghost_core.clock import SystemClock
 from ghost_core.errors import DeniedError, NotFoundError, UsageError
-from ghost_core.look import exists
 from ghost_core.paths import Home
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
@@ -52,9 +50,9 @@ class Opened:
 
         engine = db.engine(self.settings.database.url, home=self.home)
         try:
-            if not exists(Path(str(engine.url.database))):
+            if not db.exists(engine):
                 raise NotFoundError(
-                    f"ledger {engine.url.database!r}: does not exist yet",
+                    f"ledger {db.name(engine)!r}: does not exist yet",
                     code="ledger.missing",
                     hint="ghost spawn --intent … --scope …, or set GHOST_HOME",
                 )

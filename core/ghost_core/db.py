@@ -1,62 +1,29 @@
 """The one database: engine, write transactions, migrations, and errors that say what to do.
 
-Engine pragmas are set in one function; `guarded` names the tables whose shape a connection must
-not be able to change. Everything SQLite-specific is in functions that say so.
+What differs between SQLite and PostgreSQL is told by a backend (`db_backend`), and nowhere else in this room.
 """
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import URL, Connection, Engine, make_url
 from sqlmodel import SQLModel
 
-from ghost_core.errors import (
-    ConfigError,
-    DeniedError,
-    GhostError,
-    IntegrityError,
-    UnavailableError,
-)
+from ghost_core import db_postgres, db_sqlite
+from ghost_core.db_backend import Backend, Tuning, bad_url, foreign
 from ghost_core.migrations import HEAD
-from ghost_core.paths import Home, expand
+from ghost_core.paths import Home
 
-APPLICATION_ID: Final = 0x67686F73  # "ghos": what `file` and we know the database by
 _BEGIN: Final = "ghost_begin"
-_CACHE_KIBIBYTES: Final = (
-    4 * 1024
-)  # a commit touches the ends of a few tables; more would only stay in memory
-_WAL_PAGES: Final = 8000  # so the same pages are copied back once per 32 MB, not once per 4
 _MIGRATIONS: Final = Path(__file__).parent / "migrations"
-
-_LOCKED: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
-_UNWRITABLE: Final = frozenset(
-    {
-        sqlite3.SQLITE_FULL,
-        sqlite3.SQLITE_READONLY,
-        sqlite3.SQLITE_IOERR,
-        sqlite3.SQLITE_CANTOPEN,
-        sqlite3.SQLITE_PERM,
-    }
-)
-_CORRUPT: Final = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
-_REFUSED: Final = frozenset({sqlite3.SQLITE_AUTH})
-_SHAPE_CHANGES: Final = frozenset(
-    {
-        sqlite3.SQLITE_DROP_TABLE,
-        sqlite3.SQLITE_DROP_INDEX,
-        sqlite3.SQLITE_DROP_TRIGGER,
-        sqlite3.SQLITE_CREATE_TRIGGER,
-        sqlite3.SQLITE_CREATE_TEMP_TRIGGER,
-        sqlite3.SQLITE_DROP_TEMP_TRIGGER,
-    }
+_BACKENDS: Final[MappingProxyType[str, Backend]] = MappingProxyType(
+    {"sqlite": db_sqlite, "postgresql": db_postgres}
 )
 
 
@@ -76,16 +43,38 @@ def engine(
     """Build the engine of a database URL; nothing is opened or created yet.
 
     `~` and `$GHOST_HOME` in a SQLite path are expanded. With `guarded` tables the connections are
-    recorder connections: DEFENSIVE, `trusted_schema=OFF`, no change of the shape of those tables.
-    `trusted` leaves the schema trusted, which the full-text triggers of memory need.
+    recorder connections; in SQLite: DEFENSIVE, `trusted_schema=OFF`, no change of the shape of those tables.
+    `trusted` leaves the schema trusted, which the full-text triggers of memory need there.
 
     Raises:
-        ConfigError: code `database.url` if the URL is malformed or no SQLite file.
+        ConfigError: code `database.url` if the URL is malformed or no database of these two kinds,
+            `database.driver` if its driver is not installed.
     """
-    built = sa.create_engine(_file_url(url, home), connect_args={"timeout": busy_seconds})
-    sa.event.listen(built, "connect", _on_connect(busy_seconds, guarded, trusted=trusted))
+    parsed = _parsed(url)
+    backend, tuning = _BACKENDS[parsed.get_backend_name()], Tuning(busy_seconds, guarded, trusted)
+    built = sa.create_engine(
+        backend.resolved(parsed, home), connect_args=backend.connect_args(tuning), **backend.OPTIONS
+    )
+    sa.event.listen(built, "connect", lambda raw, _: backend.connected(raw, tuning))
     sa.event.listen(built, "begin", _begin)
+    sa.event.listen(built, "commit", _before_commit)
     return built
+
+
+def name(engine: Engine) -> str:
+    """Return what messages and the head memory call this database: a path, or an address without password."""
+    return _backend(engine.url).name(engine.url)
+
+
+def is_shared(engine: Engine) -> bool:
+    """Tell whether processes of other machines may be at work in this database."""
+    return _backend(engine.url).SHARED
+
+
+def exists(engine: Engine) -> bool:
+    """Tell whether there is a database of ours; none is made. Raises like `write`."""
+    with mapped(engine):
+        return _backend(engine.url).exists(engine)
 
 
 @contextmanager
@@ -93,12 +82,13 @@ def write(engine: Engine) -> Iterator[Connection]:
     """Open a write transaction: the lock is taken at once, commit at the end, rollback on error.
 
     Raises:
-        UnavailableError: codes `database.locked`, `database.unwritable`, `database.schema`.
+        UnavailableError: codes `database.locked`, `database.unwritable`, `database.schema`,
+            `database.failed`, `database.unreachable`, `database.login`.
         IntegrityError: code `database.corrupt`.
         DeniedError: code `database.guarded`, a change of shape of a guarded table.
     """
     with mapped(engine), engine.connect() as connection:
-        connection.execution_options(**{_BEGIN: "BEGIN IMMEDIATE"})
+        connection.execution_options(**{_BEGIN: _backend(engine.url).WRITE})
         with connection.begin():
             yield connection
 
@@ -111,6 +101,7 @@ class Writing:
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
+        self._backend = _backend(engine.url)
         self._connection: Connection | None = None
 
     @contextmanager
@@ -120,8 +111,9 @@ class Writing:
             connection = self._held()
             done = False
             try:
-                run(connection, "BEGIN IMMEDIATE")
+                run(connection, self._backend.WRITE)
                 yield connection
+                _before_commit(connection)
                 run(connection, "COMMIT")
                 done = True
             finally:
@@ -155,9 +147,9 @@ def run(connection: Connection, statement: str, rows: Sequence[tuple[object, ...
         if len(rows) == 1:
             raw.execute(statement, rows[0])
         else:
-            raw.executemany(statement, rows)
-    except sqlite3.Error as error:
-        raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error) from error
+            raw.cursor().executemany(statement, rows)
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _as_raised(error, connection, statement) from error
 
 
 def first(connection: Connection, statement: str) -> tuple[Any, ...] | None:
@@ -165,18 +157,18 @@ def first(connection: Connection, statement: str) -> tuple[Any, ...] | None:
     raw: Any = connection.connection.dbapi_connection
     try:
         row: tuple[Any, ...] | None = raw.execute(statement).fetchone()
-    except sqlite3.Error as error:
-        raise sa.exc.DBAPIError.instance(statement, None, error, sqlite3.Error) from error
+    except connection.dialect.loaded_dbapi.Error as error:
+        raise _as_raised(error, connection, statement) from error
     return row
 
 
-def sqlite_data_version(connection: Connection) -> int:
-    """Return a number that is another one whenever another connection has committed; for one held connection.
+def data_version(connection: Connection) -> object:
+    """Return what is another value whenever another connection has committed; for one held connection.
 
-    SQLite only. It says nothing about what this connection itself wrote.
+    It says nothing about what this connection itself wrote; outside a transaction only.
     """
-    row = first(connection, "PRAGMA data_version")
-    return int(row[0]) if row else 0
+    row = first(connection, _backend(connection.engine.url).DATA_VERSION)
+    return row[0] if row else None
 
 
 @contextmanager
@@ -208,139 +200,74 @@ def mapped(engine: Engine) -> Iterator[None]:
     except (sa.exc.OperationalError, sa.exc.DatabaseError) as error:
         if isinstance(error, sa.exc.IntegrityError):
             raise
-        raise _explained(error, engine.url) from error
+        raise _backend(engine.url).explained(error, engine.url) from error
 
 
 def migrate(engine: Engine) -> None:
-    """Bring the database to the newest revision; create the file (0600) if there is none.
+    """Bring the database to the newest revision; create a SQLite file (0600) if there is none.
 
     Two processes may do it at once: the second waits, then finds nothing to do.
 
     Raises:
-        UnavailableError: code `database.schema` if the file belongs to another program or to a
+        UnavailableError: code `database.schema` if the database belongs to another program or to a
             newer ghost; and as `write` does.
     """
-    _create_sqlite_file(engine.url)
-    _sqlite_wal(engine)
+    backend = _backend(engine.url)
+    backend.prepare(engine)
     with write(engine) as connection:
-        found = _revision(connection, engine.url)
+        found = _revision(connection)
         if found == HEAD:
             return
-        _stamp_sqlite(connection)
-        _upgrade(connection, engine.url)
+        backend.stamp(connection)
+        _upgrade(connection)
 
 
-def _file_url(url: str, home: Home | None) -> URL:
+def _parsed(url: str) -> URL:
     try:
         parsed = make_url(url)
-    except sa.exc.ArgumentError as error:
-        raise ConfigError(
-            "database.url: not a database URL",
-            code="database.url",
-            hint='url = "sqlite:///$GHOST_HOME/ghost.db"',
-        ) from error
-    if parsed.get_backend_name() != "sqlite" or not parsed.database:
-        raise ConfigError(
-            f"database.url: expected a sqlite file, found {parsed.get_backend_name()}",
-            code="database.url",
-            hint='url = "sqlite:///$GHOST_HOME/ghost.db"',
-        )
-    return parsed.set(database=str(expand(parsed.database, base=home).absolute()))
+        known = parsed.get_backend_name() in _BACKENDS
+    except (sa.exc.ArgumentError, ValueError) as error:
+        raise bad_url("the address of a database") from error
+    if not known:
+        raise bad_url("a sqlite file or a PostgreSQL database")
+    return parsed
 
 
-def _on_connect(
-    busy_seconds: float, guarded: frozenset[str], *, trusted: bool
-) -> Callable[[Any, object], None]:
-    def connected(raw: sqlite3.Connection, _record: object) -> None:
-        _sqlite_pragmas(raw, busy_seconds=busy_seconds, trusted=trusted or not guarded)
-        if guarded:
-            _sqlite_guard(raw, guarded)
-
-    return connected
-
-
-def _sqlite_pragmas(raw: sqlite3.Connection, *, busy_seconds: float, trusted: bool) -> None:
-    """Set what every connection needs; the only place that does."""
-    raw.isolation_level = None  # we say BEGIN ourselves, also before DDL
-    for pragma in (
-        f"busy_timeout={int(busy_seconds * 1000)}",
-        "synchronous=FULL",
-        "foreign_keys=ON",
-        "recursive_triggers=ON",
-        "secure_delete=ON",
-        f"cache_size=-{_CACHE_KIBIBYTES}",
-        f"wal_autocheckpoint={_WAL_PAGES}",
-        f"trusted_schema={'ON' if trusted else 'OFF'}",
-    ):
-        raw.execute(f"PRAGMA {pragma}")
-
-
-def _sqlite_guard(raw: sqlite3.Connection, guarded: frozenset[str]) -> None:
-    """Make the shape of the guarded tables immutable for this connection."""
-    raw.setconfig(sqlite3.SQLITE_DBCONFIG_DEFENSIVE, True)  # sqlite3's signature
-
-    def authorize(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-        if action == sqlite3.SQLITE_ALTER_TABLE and second in guarded:
-            return sqlite3.SQLITE_DENY
-        if action in _SHAPE_CHANGES and guarded & {first, second}:
-            return sqlite3.SQLITE_DENY
-        return sqlite3.SQLITE_OK
-
-    raw.set_authorizer(authorize)
+def _backend(url: URL) -> Backend:
+    return _BACKENDS[url.get_backend_name()]
 
 
 def _begin(connection: Connection) -> None:
-    statement = str(connection.get_execution_options().get(_BEGIN, "BEGIN"))
+    options = connection.get_execution_options()
+    statement = str(options.get(_BEGIN, _backend(connection.engine.url).READ))
     if statement:
-        connection.exec_driver_sql(statement)
+        run(connection, statement)
 
 
-def _create_sqlite_file(url: URL) -> None:
-    """Create the file before SQLite would, because SQLite would make it readable for others."""
-    try:
-        os.close(os.open(str(url.database), os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-    except FileExistsError:
-        return
-    except OSError as error:
-        raise _unwritable(url, str(error.strerror)) from error
+def _before_commit(connection: Connection) -> None:
+    raw: Any = connection.connection.dbapi_connection
+    _backend(connection.engine.url).before_commit(raw)
 
 
-def _sqlite_wal(engine: Engine) -> None:
-    """Switch to WAL; the switch does not always honour the busy timeout, so we wait ourselves."""
-    deadline = time.monotonic() + 5.0
-    while not _try_wal(engine, last=time.monotonic() > deadline):
-        time.sleep(0.01)
+def _as_raised(error: Exception, connection: Connection, statement: str) -> Exception:
+    """Return a driver's error as SQLAlchemy would raise it."""
+    family = connection.dialect.loaded_dbapi.Error
+    return sa.exc.DBAPIError.instance(statement, None, error, family)
 
 
-def _try_wal(engine: Engine, *, last: bool) -> bool:
-    try:
-        with mapped(engine), engine.connect() as connection:
-            raw: Any = connection.connection.dbapi_connection
-            raw.execute("PRAGMA journal_mode=WAL")
-    except sqlite3.DatabaseError as error:
-        if last or not _is(error, _LOCKED):
-            raise _explained(error, engine.url) from error
-        return False
-    return True
-
-
-def _revision(connection: Connection, url: URL) -> str | None:
+def _revision(connection: Connection) -> str | None:
     tables = set(sa.inspect(connection).get_table_names())
     if "alembic_version" not in tables:
         if tables:
-            raise _foreign(url, "a database of another program")
+            raise foreign(name(connection.engine), "a database of another program")
         return None
     found = connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar()
     if found is not None and str(found) > HEAD:
-        raise _foreign(url, f"revision {found}, this ghost knows {HEAD}")
+        raise foreign(name(connection.engine), f"revision {found}, this ghost knows {HEAD}")
     return None if found is None else str(found)
 
 
-def _stamp_sqlite(connection: Connection) -> None:
-    connection.exec_driver_sql(f"PRAGMA application_id={APPLICATION_ID}")
-
-
-def _upgrade(connection: Connection, url: URL) -> None:
+def _upgrade(connection: Connection) -> None:
     from alembic import command  # 0.1 s that an up-to-date database need not pay
     from alembic.config import Config
     from alembic.util.exc import CommandError
@@ -351,50 +278,4 @@ def _upgrade(connection: Connection, url: URL) -> None:
     try:
         command.upgrade(config, "head")
     except CommandError as error:
-        raise _foreign(url, "an unknown revision") from error
-
-
-def _is(error: BaseException | None, codes: frozenset[int]) -> bool:
-    code = getattr(error, "sqlite_errorcode", None)
-    return isinstance(code, int) and code & 0xFF in codes
-
-
-def _explained(error: Exception, url: URL) -> GhostError:
-    cause = error.orig if isinstance(error, sa.exc.DBAPIError) else error
-    if _is(cause, _LOCKED):
-        return UnavailableError(
-            f"database {url.database}: another process holds its lock",
-            code="database.locked",
-            hint="try again; `fuser` on the file shows who holds it",
-        )
-    if _is(cause, _UNWRITABLE):
-        return _unwritable(url, str(cause))
-    if _is(cause, _CORRUPT):
-        return IntegrityError(
-            f"database {url.database}: damaged, {cause}",
-            code="database.corrupt",
-            hint="restore the file from a backup",
-        )
-    if _is(cause, _REFUSED):
-        return DeniedError(
-            f"database {url.database}: the shape of ledger tables cannot be changed, {cause}",
-            code="database.guarded",
-            hint="the append-only guard is meant to refuse this",
-        )
-    return _foreign(url, str(cause))
-
-
-def _unwritable(url: URL, why: str) -> UnavailableError:
-    return UnavailableError(
-        f"database {url.database}: cannot be written, {why}",
-        code="database.unwritable",
-        hint="check free space and the owner of the folder, or set GHOST_HOME",
-    )
-
-
-def _foreign(url: URL, why: str) -> UnavailableError:
-    return UnavailableError(
-        f"database {url.database}: expected the tables of this ghost, found {why}",
-        code="database.schema",
-        hint="use the ghost that made it, or set database.url to a file of its own",
-    )
+        raise foreign(name(connection.engine), "an unknown revision") from error

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 from ghost_core.paths import Home, expand
 
 REFERENCES = ("env:", "file:", "cmd:", "keyring:", "vault:")
 """What a reference to a secret begins with."""
+
+PASSWORDS = frozenset({"password", "sslpassword"})
+"""What the address of a database must not hold: it is shown, and lies in files."""
 
 FIELD_PATH = r"(?:\$\.)?([A-Za-z_][\w-]*(?:\.[\w-]+|\[\d+\])*)"
 """How a field of the parameters is named: `amount`, `order.amount`, `items[0].amount`, also after `$.`."""
@@ -50,9 +53,10 @@ def database_url(text: str, *, base: Home | None = None) -> str:
     if scheme == "sqlite" and mark and path:
         return f"sqlite:///{expand(path, base=base)}"
     parts = urlsplit(text)
-    if parts.scheme not in {"postgresql", "postgresql+psycopg"} or not parts.hostname:
+    if parts.scheme not in {"postgresql", "postgresql+psycopg"} or not parts.path.strip("/"):
         raise ValueError("expected sqlite:///PATH or postgresql+psycopg://user@host/db")
-    if parts.password is not None:
+    asked = {name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True)}
+    if parts.password is not None or asked & PASSWORDS:
         raise ValueError("expected no password in the address, use a .pgpass file")
     return text
 

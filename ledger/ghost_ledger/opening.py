@@ -16,10 +16,10 @@ from ghost_ledger.chain import LogState
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import Frontier
 
-__all__ = ["check_memory", "database_name", "open_log", "refuse_lost"]
+__all__ = ["check_memory", "open_log", "refuse_lost"]
 
 _CREATE: Final = sa.text(
-    "INSERT INTO log_head (origin, size, frontier, last_ts, vkey, only)"
+    'INSERT INTO log_head (origin, size, frontier, last_ts, vkey, "only")'
     " VALUES (:origin, 0, :frontier, 0, :vkey, 1)"
 )
 _LAST: Final = sa.text("SELECT coalesce(max(idx), -1) + 1 FROM entries")
@@ -37,7 +37,7 @@ def open_log(engine: Engine, home: Home) -> LogState:
         state = chain.load_state(connection)
     if state is None:
         state = _create(engine, home)
-    _check_key(state, home)
+    _check_key(state, home, others_may=db.is_shared(engine))
     # The memory first: it is written after the commit, so what it knows the database must hold.
     known = heads.recall(home, state.origin)
     with db.read(engine) as connection:
@@ -66,7 +66,7 @@ def refuse_lost(engine: Engine, home: Home) -> None:
     Raises:
         IntegrityError: code `ledger.rollback`.
     """
-    lost = heads.remembered_in(home, database_name(engine))
+    lost = heads.remembered_in(home, db.name(engine))
     if lost is not None:
         raise IntegrityError(
             f"database {lost.database}: expected log {lost.origin} with size {lost.size} "
@@ -74,12 +74,6 @@ def refuse_lost(engine: Engine, home: Home) -> None:
             code="ledger.rollback",
             hint=f"restore the database; if it was removed on purpose, empty {home.heads}",
         )
-
-
-def database_name(engine: Engine) -> str:
-    """Return what the head memory calls this database: a path, or a URL without its password."""
-    url = engine.url
-    return str(url.database) if url.get_backend_name() == "sqlite" else url.render_as_string()
 
 
 def _create(engine: Engine, home: Home) -> LogState:
@@ -102,12 +96,13 @@ def _create(engine: Engine, home: Home) -> LogState:
     return state
 
 
-def _check_key(state: LogState, home: Home) -> None:
+def _check_key(state: LogState, home: Home, *, others_may: bool) -> None:
+    """Demand the key of this log; in a shared database another home appends, but signs no head."""
     key = identity.existing_log_key(home)
     found = "none" if key is None else Vkey(state.origin, key.public).format()
     if key is not None:
         key.wipe()
-    if found != state.vkey:
+    if found != state.vkey and not others_may:
         raise IntegrityError(
             f"log {state.origin}: expected the log key {state.vkey}, found {found}",
             code="ledger.log_key",

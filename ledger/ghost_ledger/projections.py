@@ -7,8 +7,10 @@ by the very function that the writer used, and must be equal.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, Final
 
 import sqlalchemy as sa
@@ -20,6 +22,7 @@ from ghost_ledger import commitment, entry, tree
 from ghost_ledger.derivation import KEYS, Change, Fact, Key, derive
 from ghost_ledger.entry import Entry
 from ghost_ledger.note import Vkey
+from ghost_ledger.store import time_text
 from ghost_ledger.tree import Frontier
 
 __all__ = ["Difference", "differences"]
@@ -144,11 +147,22 @@ def _table_differences(
                 continue
             if column == "intent":
                 yield from _intent_difference(connection, str(row[name]), found)
-            elif change.values.get(column) != found:
+            elif change.values.get(column) != _as_derived(found):
                 wanted = str(change.values.get(column))
                 yield Difference(table, str(row[name]), column, wanted, str(found))
     for key in expected:
         yield Difference(table, str(key), "", "a row", "no row")
+
+
+def _as_derived(found: object) -> object:
+    """Return a stored value as it is derived: PostgreSQL hands out times and lists, SQLite their text."""
+    match found:
+        case datetime():
+            return time_text(round(found.timestamp() * 1_000_000))
+        case list():
+            return json.dumps(found)
+        case _:
+            return found
 
 
 def _intent_difference(connection: Connection, sid: str, found: str | None) -> Iterator[Difference]:

@@ -25,7 +25,7 @@ __all__ = ["Ledger", "StoredEntry", "StoredHead", "StoredPayload"]
 _PAYLOADS: Final = sa.text(
     "SELECT p.entry_idx, e.seq, p.field, p.salt, p.commitment, p.data, p.size, p.truncated, p.media"
     " FROM payloads p JOIN entries e ON e.idx = p.entry_idx"
-    " WHERE e.sid = :sid AND (:idx IS NULL OR p.entry_idx = :idx)"
+    " WHERE e.sid = :sid AND (CAST(:idx AS BIGINT) IS NULL OR p.entry_idx = :idx)"
     " ORDER BY p.entry_idx, p.field"
 )
 
@@ -153,7 +153,7 @@ class Ledger:
             opening.check_memory(connection, state, known)
             size, root = state.frontier.size, state.frontier.root()
             if leaves:
-                database = opening.database_name(self._engine)
+                database = db.name(self._engine)
                 remember(home, state.origin, size, root, database=database)
             head = bundling.sign_head(home, state)
             return bundling.build(connection, stored, size, head, disclosures)

@@ -89,7 +89,7 @@ class Recorder:
         except GhostError:
             engine.dispose()
             raise
-        keeper = HeadKeeper(home, state.origin, opening.database_name(engine))
+        keeper = HeadKeeper(home, state.origin, db.name(engine))
         writer = Writer(
             engine,
             state=state,

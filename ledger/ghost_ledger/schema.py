@@ -2,13 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import IntegrityError
-from ghost_core.migrations.guards import SQLITE_GUARDS
+from ghost_core.migrations.guards import POSTGRES_BODIES, POSTGRES_GUARDS, SQLITE_GUARDS
 
 __all__ = ["check_guards"]
+
+type Guards = Mapping[str, object]
+
+_SQLITE: Final = sa.text(
+    "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'"
+)
+_POSTGRES: Final = sa.text(  # a rewrite rule could take an insert away as a trigger could
+    "SELECT t.tgname, t.tgtype, t.tgenabled, t.tgqual IS NULL AND t.tgattr = ''::int2vector AS whole,"
+    " f.prosrc, f.proconfig = ARRAY['search_path=' || quote_ident(n.nspname) || ', pg_temp'] AS bound,"
+    " f.prosecdef FROM pg_trigger t JOIN pg_proc f ON f.oid = t.tgfoid JOIN pg_class c ON c.oid = t.tgrelid"
+    " JOIN pg_namespace n ON n.oid = c.relnamespace"
+    " WHERE t.tgrelid = 'entries'::regclass AND NOT t.tgisinternal"
+    " UNION ALL SELECT rulename, 0, ev_enabled, false, '', false, false FROM pg_rewrite"
+    " WHERE ev_class = 'entries'::regclass"
+)
+_BEFORE: Final = 2
+_EVENTS: Final = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
+_LEVELS: Final = {"ROW": 1, "STATEMENT": 0}
 
 
 def check_guards(connection: Connection) -> None:
@@ -17,18 +38,46 @@ def check_guards(connection: Connection) -> None:
     Raises:
         IntegrityError: code `ledger.triggers`, naming what is missing, changed or foreign.
     """
-    if connection.dialect.name == "sqlite":
-        _check_sqlite_guards(connection)
-
-
-def _check_sqlite_guards(connection: Connection) -> None:
-    query = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' AND tbl_name = 'entries'"
-    found = {str(row.name): str(row.sql) for row in connection.execute(sa.text(query))}
-    names = found.keys() | SQLITE_GUARDS.keys()
-    wrong = sorted(name for name in names if found.get(name) != SQLITE_GUARDS.get(name))
+    look, expected = _LOOKS[connection.dialect.name]
+    found = look(connection)
+    names = found.keys() | expected.keys()
+    wrong = sorted(name for name in names if found.get(name) != expected.get(name))
     if wrong:
         raise IntegrityError(
             f"table entries: append-only triggers are missing or changed: {', '.join(wrong)}",
             code="ledger.triggers",
             hint="ghost replay --all shows what still verifies, then restore the database from a backup",
         )
+
+
+def _in_sqlite(connection: Connection) -> Guards:
+    return {str(row.name): str(row.sql) for row in connection.execute(_SQLITE)}
+
+
+def _in_postgres(connection: Connection) -> Guards:
+    return {str(row[0]): _plain(row[1:]) for row in connection.execute(_POSTGRES)}
+
+
+def _plain(row: Any) -> tuple[object, ...]:
+    """Return a row of the catalogue, whose one-byte type comes as bytes."""
+    return tuple(each.decode() if isinstance(each, bytes) else each for each in row)
+
+
+def _expected_in_postgres() -> Guards:
+    return {
+        name: (
+            _BEFORE | _EVENTS[event] | _LEVELS[level],
+            "A",
+            True,
+            POSTGRES_BODIES[function],
+            True,
+            False,
+        )
+        for name, (event, level, function) in POSTGRES_GUARDS.items()
+    }
+
+
+_LOOKS: Final[Mapping[str, tuple[Callable[[Connection], Guards], Guards]]] = {
+    "sqlite": (_in_sqlite, SQLITE_GUARDS),
+    "postgresql": (_in_postgres, _expected_in_postgres()),
+}

@@ -92,7 +92,7 @@ class HeadRow(SQLModel, table=True):
     """The one row of the log: its name, its size and the frontier that appending needs."""
 
     __tablename__ = "log_head"
-    __table_args__ = (sa.CheckConstraint("only = 1", name="ck_log_head_only"),)
+    __table_args__ = (sa.CheckConstraint('"only" = 1', name="ck_log_head_only"),)
 
     origin: str = Field(sa_type=sa.Text, primary_key=True)
     size: int = Field(sa_type=sa.BigInteger)

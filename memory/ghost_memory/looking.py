@@ -6,13 +6,11 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db
 from ghost_core.clock import Clock
-from ghost_core.look import exists
 from ghost_core.paths import Home
 from ghost_ledger.store import time_text
 from ghost_memory.journal import Who, Writing
@@ -71,7 +69,11 @@ class Place:
             yield engine
 
     def _exists(self) -> bool:
-        return exists(Path(str(db.engine(self.url, home=self.home).url.database)))
+        engine = db.engine(self.url, home=self.home)
+        try:
+            return db.exists(engine)
+        finally:
+            engine.dispose()
 
 
 @contextmanager

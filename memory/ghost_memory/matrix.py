@@ -1,6 +1,6 @@
 """All vectors of a space as one matrix in memory, and who is near to whom in it.
 
-A held connection tells by `data_version` (SQLite) that somebody has committed; then only what came since is
+A held connection tells by its `data_version` that somebody has committed; then only what came since is
 read, for numbers of vectors only grow. Brute force: 10,000 vectors take about a millisecond. Projects are
 chosen before anything is scored, and vectors of another space are never looked at.
 """
@@ -92,7 +92,7 @@ class Matrix:
         self._embedder = embedder
         self._lock = threading.Lock()
         self._connection: Connection | None = None
-        self._version = -1
+        self._version: object = None
         self._held: _Held | None = None
         self._chosen: dict[frozenset[str], Numbers] = {}
 
@@ -160,7 +160,7 @@ class Matrix:
     def _fresh(self, space: Space) -> _Held:
         if self._connection is None:
             self._connection = self._engine.connect()
-        version = db.sqlite_data_version(self._connection)
+        version = db.data_version(self._connection)
         held = self._held
         if held is not None and held.space == space and version == self._version:
             return held
@@ -184,7 +184,7 @@ class Matrix:
 
     def _let_go(self) -> None:
         connection, self._connection = self._connection, None
-        self._version, self._held = -1, None
+        self._version, self._held = None, None
         self._chosen.clear()
         if connection is not None:
             connection.close()

@@ -58,7 +58,15 @@ def test_a_postgresql_address_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["mysql://h/x", "sqlite://", "sqlite:///", "postgresql:///x", "ghost.db"]
+    "text",
+    [
+        "mysql://h/x",
+        "sqlite://",
+        "sqlite:///",
+        "postgresql://me@db",
+        "postgresql://me@db/",
+        "ghost.db",
+    ],
 )
 def test_another_database_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected sqlite"):

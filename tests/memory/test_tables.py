@@ -17,7 +17,7 @@ from alembic.migration import MigrationContext
 from sqlalchemy.dialects import postgresql
 from sqlalchemy.schema import CreateTable
 
-from ghost_core import db
+from ghost_core import db, db_sqlite
 from ghost_ledger.projections import differences
 from ghost_memory import tables
 from support.ledger import open_recorder, raw, rows, spawned, url_of
@@ -111,7 +111,7 @@ def at_first_revision(folder: Path) -> None:
     config = Config()
     config.set_main_option("script_location", str(Path(db.__file__).parent / "migrations"))
     with db.write(engine) as connection:
-        connection.exec_driver_sql(f"PRAGMA application_id={db.APPLICATION_ID}")
+        connection.exec_driver_sql(f"PRAGMA application_id={db_sqlite.APPLICATION_ID}")
         config.attributes["connection"] = connection
         command.upgrade(config, "0001")
     engine.dispose()
@@ -137,7 +137,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import sqlalchemy as sa
-from ghost_core import db
+from ghost_core import db, db_sqlite
 from support.ledger import url_of
 engine = db.engine(url_of(Path(sys.argv[1])))
 left = int(sys.argv[2])

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_ledger import chain, entry, opening
+from ghost_ledger import chain, entry
 from ghost_ledger.entry import Entry
 from ghost_ledger.reader import Ledger
 from ghost_ledger.stored import StoredEntry
@@ -78,7 +78,7 @@ class Source:
     @property
     def database(self) -> str:
         """The name under which the head memory knows this database."""
-        return opening.database_name(self._engine)
+        return db.name(self._engine)
 
     def mark(self, sid: str) -> Mark:
         """Look how far a session has come; equal marks mean that nothing happened in between."""

@@ -92,14 +92,20 @@ def _left_behind(engine: Engine, root: Path) -> Sequence[SessionRow]:
 def _has_ended(engine: Engine, row: SessionRow, clock: Clock, root: Path) -> bool:
     if has_key(row.session_id, root=root):
         return lifetime.expired(row, clock) or _unanswered(engine, row.session_id)
-    return _is_lost(row, clock, root)
+    return _is_lost(engine, row, clock, root)
 
 
-def _is_lost(row: SessionRow, clock: Clock, root: Path) -> bool:
-    """A folder without key is a dead owner's; without a folder here, only time tells."""
+def _is_lost(engine: Engine, row: SessionRow, clock: Clock, root: Path) -> bool:
+    """A folder without key is a dead owner's; without a folder here, only time tells.
+
+    In a shared database a session of another boot may live on another machine, whose clock we do not
+    have: there the wall clock tells.
+    """
     if SessionFolder(row.session_id, root).path.is_dir():
         return True
-    return row.boot != clock.boot_id() or clock.boottime_us() >= row.deadline + GRACE_US
+    if row.boot == clock.boot_id():
+        return clock.boottime_us() >= row.deadline + GRACE_US
+    return not db.is_shared(engine) or clock.now_us() >= row.expires_at + GRACE_US
 
 
 def _unanswered(engine: Engine, sid: str) -> bool:
@@ -154,7 +160,7 @@ def _with_key(recorder: Recorder, row: SessionRow, custody: Custody, clock: Cloc
 
 def _abandon(recorder: Recorder, row: SessionRow, clock: Clock, root: Path) -> Swept | None:
     sid = row.session_id
-    if not _is_lost(row, clock, root) or not discard(sid, root=root):
+    if not _is_lost(recorder.engine, row, clock, root) or not discard(sid, root=root):
         return None
     return Swept(sid, "abandoned") if _recover(recorder, sid, can_continue=False) else None
 

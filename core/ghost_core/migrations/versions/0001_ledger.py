@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlalchemy as sa
 from alembic import op
 
-from ghost_core.migrations.guards import SQLITE_GUARDS
+from ghost_core.migrations.guards import SQLITE_GUARDS, postgres_guards
 
 revision = "0001"
 down_revision = None
 
+_GUARDS = {"sqlite": SQLITE_GUARDS.values, "postgresql": postgres_guards}
 _INDEX = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
 
@@ -21,8 +22,8 @@ def upgrade() -> None:
     _sessions()
     _actions()
     _credentials()
-    if op.get_bind().dialect.name == "sqlite":
-        _sqlite_guards()
+    for statement in _GUARDS[op.get_bind().dialect.name]():
+        op.execute(statement)
 
 
 def _entries() -> None:
@@ -60,7 +61,7 @@ def _log() -> None:
         sa.Column("last_ts", sa.BigInteger(), nullable=False),
         sa.Column("vkey", sa.Text(), nullable=False),
         sa.Column("only", sa.Integer(), nullable=False, unique=True),
-        sa.CheckConstraint("only = 1", name="ck_log_head_only"),
+        sa.CheckConstraint('"only" = 1', name="ck_log_head_only"),
     )
     op.create_table(
         "tiles",
@@ -169,8 +170,3 @@ def _credentials() -> None:
         sa.Column("entry_idx", _INDEX, primary_key=True, autoincrement=False),
     )
     op.create_index("idx_credentials_session", "credentials_log", ["session_id"])
-
-
-def _sqlite_guards() -> None:
-    for statement in SQLITE_GUARDS.values():
-        op.execute(statement)
