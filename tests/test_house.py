@@ -25,6 +25,10 @@ NO_TWIN = {
     "cli/ghost_cli/__main__.py": "two lines",
     "addons/ghost_addons/connection.py": "fields without behaviour",
     "addons/ghost_addons/services.py": "fields without behaviour",
+    "memory/ghost_memory/dialect.py": "words of SQL, told where they are asked: test_passive.py and tests/postgres",
+    "memory/ghost_memory/fulltext_sqlite.py": "told through its one door in test_fulltext.py",
+    "memory/ghost_memory/fulltext_postgres.py": "needs a server: tests/postgres/test_memory.py",
+    "memory/ghost_memory/reader_postgres.py": "needs a server: tests/postgres/test_commands.py",
     **{
         f"memory/ghost_memory/server/catalogue/{name}.py": "a table, told whole in catalogue/test_tools.py"
         for name in ("memories", "shared", "tasks", "decisions", "projects")

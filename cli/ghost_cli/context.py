@@ -1,10 +1,11 @@
 """`ghost context`: what an agent should know here, as the session-start hook shows it.
 
-It runs at every start of an agent, so it reads with plain sqlite3 and loads neither Typer nor an ORM.
+It runs at every start of an agent, so it reads with the plain driver and loads neither Typer nor an ORM.
 """
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from ghost_cli import output
@@ -50,7 +51,7 @@ def context(words: list[str]) -> int:
 def of_directory(directory: Path) -> Block | None:
     """Return the block of a directory, or None where there is nothing; raises UnavailableError."""
     now = time_text(SystemClock().now_us())
-    with reader.opened(_database(directory)) as rows:
+    with _opened(str(peek("database.url", cwd=directory)["database.url"])) as rows:
         if rows is None:
             return None
         found = assemble.block(rows, rows.project_of(directory), now=now)
@@ -72,13 +73,16 @@ def _directory(words: list[str]) -> Path:
     )
 
 
-def _database(directory: Path) -> Path:
-    url = str(peek("database.url", cwd=directory)["database.url"])
+def _opened(url: str) -> AbstractContextManager[reader.Rows | None]:
     scheme, _, place = url.partition(":///")
-    if scheme.partition("+")[0] != "sqlite" or not place:
-        raise ConfigError(
-            "database.url: expected a sqlite file",
-            code="database.url",
-            hint='url = "sqlite:///$GHOST_HOME/ghost.db"',
-        )
-    return expand(place.partition("?")[0])
+    if scheme.partition("+")[0] == "sqlite" and place:
+        return reader.opened(expand(place.partition("?")[0]))
+    if url.startswith(("postgresql:", "postgresql+psycopg:")):
+        from ghost_memory import reader_postgres
+
+        return reader_postgres.opened(url)
+    raise ConfigError(
+        "database.url: expected a sqlite file or a PostgreSQL database",
+        code="database.url",
+        hint='url = "sqlite:///$GHOST_HOME/ghost.db"',
+    )

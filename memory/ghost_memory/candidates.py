@@ -44,9 +44,9 @@ class Row(NamedTuple):
 
 _ROWS: Final = sa.text(
     f"SELECT {', '.join(Row._fields)} FROM memories WHERE id IN :ids"
-).bindparams(sa.bindparam("ids", expanding=True))
+).bindparams(sa.bindparam("ids", expanding=True, type_=sa.Text()))
 _CONTENTS: Final = sa.text("SELECT id, content FROM memories WHERE id IN :ids").bindparams(
-    sa.bindparam("ids", expanding=True)
+    sa.bindparam("ids", expanding=True, type_=sa.Text())
 )
 
 

@@ -21,7 +21,7 @@ _NEWER: Final = sa.text(
     " WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL)"
     " SELECT up.old, up.new FROM up JOIN memories m ON m.id = up.new"
     " WHERE up.old <> up.new ORDER BY up.old, m.seq"
-).bindparams(sa.bindparam("ids", expanding=True))
+).bindparams(sa.bindparam("ids", expanding=True, type_=sa.Text()))
 
 
 def newer(connection: Connection, ids: Collection[str]) -> dict[str, tuple[str, ...]]:

@@ -29,7 +29,8 @@ def link(
             "INSERT INTO memory_links (source_id, target_id, relation, strength, source, created_at)"
             " VALUES (:one, :two, :relation, :strength, :source, :now)"
             " ON CONFLICT (source_id, target_id, relation) DO UPDATE SET"
-            " strength = max(memory_links.strength, excluded.strength), invalidated_at = NULL"
+            " strength = CASE WHEN excluded.strength > memory_links.strength THEN excluded.strength"
+            " ELSE memory_links.strength END, invalidated_at = NULL"
         ),
         {
             "one": first,
@@ -67,7 +68,7 @@ def between(
             "SELECT source_id, target_id FROM memory_links WHERE relation = :relation"
             " AND invalidated_at IS NULL AND strength >= :least"
             " AND source_id IN :ids AND target_id IN :ids ORDER BY source_id, target_id"
-        ).bindparams(sa.bindparam("ids", expanding=True)),
+        ).bindparams(sa.bindparam("ids", expanding=True, type_=sa.Text())),
         {"relation": relation, "least": at_least, "ids": list(ids)},
     )
     return [(str(row[0]), str(row[1])) for row in found]

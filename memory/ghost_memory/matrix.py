@@ -31,7 +31,9 @@ _NEWER: Final = (
 )
 _COUNT: Final = "SELECT count(*) FROM memory_embeddings WHERE model = :space"
 _PRESENT: Final = "SELECT seq FROM memory_embeddings WHERE model = :space"
-_OF_PROJECTS: Final = "SELECT seq FROM memories WHERE project_id IN :projects"
+_OF_PROJECTS: Final = sa.text("SELECT seq FROM memories WHERE project_id IN :projects").bindparams(
+    sa.bindparam("projects", expanding=True, type_=sa.Text())
+)
 
 
 @dataclass(slots=True)
@@ -175,9 +177,10 @@ class Matrix:
     def _places(self, held: _Held, projects: frozenset[str]) -> Numbers:
         found = self._chosen.get(projects)
         if found is None and self._connection is not None:
-            query = sa.text(_OF_PROJECTS).bindparams(sa.bindparam("projects", expanding=True))
             with self._connection.begin():
-                rows = self._connection.execute(query, {"projects": sorted(projects)}).scalars()
+                rows = self._connection.execute(
+                    _OF_PROJECTS, {"projects": sorted(projects)}
+                ).scalars()
                 mine = np.array(rows.all(), np.int64)
             found = self._chosen[projects] = np.flatnonzero(np.isin(held.memories, mine))
         return np.empty(0, np.int64) if found is None else found

@@ -312,7 +312,8 @@ def _strengthen(writing: Writing, memory_id: str, importance: float) -> None:
     """Count that something was said again; neither text nor `updated_at` of the older row change."""
     writing.connection.execute(
         sa.text(
-            "UPDATE memories SET importance = min(1.0, importance + :more),"
+            "UPDATE memories SET importance = CASE WHEN importance + :more > 1.0 THEN 1.0"
+            " ELSE importance + :more END,"
             " access_count = access_count + 1, resolved_at = NULL WHERE id = :id"
         ),
         {"more": TWIN_SHARE * importance_of(importance), "id": memory_id},

@@ -9,6 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_memory.choice import distinct
+from ghost_memory.dialect import DIALECTS
 from ghost_memory.reader import OVERFETCH, Rows
 from ghost_memory.values import Memory
 from ghost_memory.whereabouts import Ask
@@ -25,7 +26,7 @@ def top(connection: Connection, project: str, *, limit: int, now: str) -> list[M
 
 def over(connection: Connection) -> Rows:
     """Return a reader over a connection of the engine."""
-    return Rows(asking(connection))
+    return Rows(asking(connection), DIALECTS[connection.dialect.name])
 
 
 def asking(connection: Connection) -> Ask:

@@ -179,10 +179,10 @@ def merge(writing: Writing, old: str, new: str) -> Mapping[str, int]:
             " SELECT :new, interaction_count, learned_context, :now FROM ghost_state"
             " WHERE project_id = :old ON CONFLICT (project_id) DO UPDATE SET"
             " interaction_count = ghost_state.interaction_count + excluded.interaction_count,"
-            " learned_context = trim(ghost_state.learned_context || char(10) || excluded.learned_context,"
-            " char(10))"
+            " learned_context = trim(ghost_state.learned_context || :line || excluded.learned_context,"
+            " :line)"
         ),
-        ends,
+        {**ends, "line": "\n"},
     )
     connection.execute(sa.text("DELETE FROM projects WHERE id = :old"), ends)
     path = None if gone.path == gone.id else gone.path

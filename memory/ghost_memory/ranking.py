@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
+from ghost_memory.dialect import Dialect
+
 TIE_BREAK: Final = 0.02
 NEAR_DUPLICATE: Final = 0.90
 
@@ -27,16 +29,16 @@ def decay(category: str, age_days: float, *, pinned: bool) -> float:
     return max(floor, 1.0 / (1.0 + max(0.0, age_days) / scale))
 
 
-def decay_sql(age_days: str) -> str:
-    """Return the same factor as SQL, over an expression of the age in days."""
-    slow, fast = _FORMS[True], _FORMS[False]
-    age = f"max(0.0, {age_days})"
+def decay_sql(dialect: Dialect) -> str:
+    """Return the same factor as SQL, over the age in days."""
+    slow, fast, most = _FORMS[True], _FORMS[False], dialect.greatest
+    age = f"{most}(0.0, {dialect.age})"
     names = ", ".join(f"'{name}'" for name in sorted(_SLOW))
     never = ", ".join(f"'{name}'" for name in sorted(_NEVER))
     return (
         f"CASE WHEN pinned OR category IN ({never}) THEN 1.0"
-        f" WHEN category IN ({names}) THEN max({slow[1]}, 1.0 / (1.0 + {age} / {slow[0]}))"
-        f" ELSE max({fast[1]}, 1.0 / (1.0 + {age} / {fast[0]})) END"
+        f" WHEN category IN ({names}) THEN {most}({slow[1]}, 1.0 / (1.0 + {age} / {slow[0]}))"
+        f" ELSE {most}({fast[1]}, 1.0 / (1.0 + {age} / {fast[0]})) END"
     )
 
 

@@ -17,6 +17,7 @@ from urllib.parse import quote
 from ghost_core.errors import UnavailableError
 from ghost_core.look import exists
 from ghost_memory import ranking, whereabouts
+from ghost_memory.dialect import SQLITE, Dialect
 from ghost_memory.values import GLOBAL, Decision, Memory, Project, Task, listed
 from ghost_memory.whereabouts import Ask
 
@@ -28,16 +29,10 @@ MEMORY: Final = (
     "m.id, m.project_id, m.category, m.content, m.importance, m.tags, m.pinned, m.source, m.created_at,"
     " m.updated_at, m.seq, m.access_count, m.resolved_at, m.valid_until, m.agent, m.session_id"
 )
-_AGE: Final = "(julianday(:now) - julianday(m.created_at))"  # SQLite's own
 _OPEN: Final = "m.project_id = :project AND m.resolved_at IS NULL"
 _HOLDS: Final = (
     "(m.valid_until IS NULL OR m.valid_until > :now) AND m.id NOT IN (SELECT l.target_id"
     " FROM memory_links l WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL)"
-)
-_BEST: Final = (  # the inner query is answered by an index alone, the outer reads few rows
-    f"SELECT {MEMORY} FROM (SELECT m.seq AS place, m.importance * ({ranking.decay_sql(_AGE)}) AS worth"
-    f" FROM memories m WHERE {_OPEN} AND {_HOLDS} ORDER BY worth DESC, place DESC LIMIT :limit) best"
-    " JOIN memories m ON m.seq = best.place ORDER BY best.worth DESC, best.place DESC"
 )
 _TASK: Final = (
     "id, project_id, title, description, status, priority, notes, created_at, updated_at,"
@@ -87,8 +82,9 @@ class Reader(Protocol):
 class Rows:
     """Reads over any connection."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, dialect: Dialect = SQLITE) -> None:
         self.ask = ask
+        self._dialect = dialect
 
     def project_of(self, directory: Path) -> Project | None:
         """Return the project of a directory; see `whereabouts.of_directory`."""
@@ -96,7 +92,7 @@ class Rows:
 
     def memories(self, project: str, *, limit: int, now: str) -> Counted[Memory]:
         """See Reader. What was replaced counts, and is not among the rows."""
-        rows = self.ask(_BEST, {"project": project, "now": now, "limit": limit})
+        rows = self.ask(_best(self._dialect), {"project": project, "now": now, "limit": limit})
         return Counted(tuple(map(_memory, rows)), self._open(project))
 
     def shared(self, *, limit: int, now: str) -> Counted[Memory]:
@@ -154,6 +150,15 @@ class Rows:
 
     def _count(self, of: str, project: str) -> int:
         return int(self.ask(f"SELECT count(*) AS n FROM {of}", {"project": project})[0]["n"])
+
+
+def _best(dialect: Dialect) -> str:
+    """Return the passive ranking: the inner query is answered by an index alone, the outer reads few rows."""
+    return (
+        f"SELECT {MEMORY} FROM (SELECT m.seq AS place, m.importance * ({ranking.decay_sql(dialect)}) AS worth"
+        f" FROM memories m WHERE {_OPEN} AND {_HOLDS} ORDER BY worth DESC, place DESC LIMIT :limit) best"
+        " JOIN memories m ON m.seq = best.place ORDER BY best.worth DESC, best.place DESC"
+    )
 
 
 @contextmanager

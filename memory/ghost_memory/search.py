@@ -32,10 +32,10 @@ CUT_OFF: Final = {
 }  # of the best score; reciprocal ranks lie closer together
 
 _SHOWN: Final = sa.text(f"SELECT {COLUMNS} FROM memories WHERE id IN :ids").bindparams(
-    sa.bindparam("ids", expanding=True)
+    sa.bindparam("ids", expanding=True, type_=sa.Text())
 )
 _NAMES: Final = sa.text("SELECT id, name FROM projects WHERE id IN :ids").bindparams(
-    sa.bindparam("ids", expanding=True)
+    sa.bindparam("ids", expanding=True, type_=sa.Text())
 )
 
 type Lines = Mapping[str, tuple[str, ...]]

@@ -1,13 +1,12 @@
-"""Looks for the likely twin of a text that is to be saved, by its rare words; SQLite only."""
+"""Looks for the likely twin of a text that is to be saved, by its rare words."""
 
 from __future__ import annotations
 
 from typing import Final
 
-import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_memory import words
+from ghost_memory import fulltext, words
 from ghost_memory.likeness import likeness
 
 __all__ = ["twin"]
@@ -17,11 +16,6 @@ RARE: Final = 100
 """A word of fewer memories than this is rare: more would be ranked for nothing."""
 
 _FEWEST: Final = 3  # rare words; with fewer, all words are asked
-_TWINS: Final = sa.text(
-    "SELECT m.id, m.content FROM memories_fts JOIN memories m ON m.seq = memories_fts.rowid"
-    " WHERE memories_fts MATCH :probe AND m.project_id = :project AND m.category = :category"
-    " ORDER BY bm25(memories_fts, 1.0, 0.0, 1.0), m.importance DESC LIMIT :limit"
-)
 
 
 def twin(connection: Connection, project: str, category: str, text: str) -> tuple[str, float]:
@@ -31,12 +25,12 @@ def twin(connection: Connection, project: str, category: str, text: str) -> tupl
     if not mine or not asked:
         return "", 0.0
     probe = words.either(_rare(connection, asked) or asked)
-    values = {"probe": probe, "project": project, "category": category, "limit": CANDIDATES}
     best = ("", 0.0)
-    for row in connection.execute(_TWINS, values):
-        score = likeness(mine, words.tokens(row.content))
+    found = fulltext.likely(connection, probe, project=project, category=category, limit=CANDIDATES)
+    for memory_id, content in found:
+        score = likeness(mine, words.tokens(content))
         if score > best[1]:
-            best = (str(row.id), score)
+            best = (memory_id, score)
     return best
 
 
@@ -45,12 +39,6 @@ def _rare(connection: Connection, terms: list[str]) -> list[str]:
 
     To rank a word that stands in every third memory costs more than all the rest of a save.
     """
-    counts = " UNION ALL ".join(
-        f"SELECT {number} AS term, count(*) AS found FROM"
-        f" (SELECT 1 FROM memories_fts WHERE memories_fts MATCH :t{number} LIMIT {RARE})"
-        for number in range(len(terms))
-    )
-    values = {f"t{number}": term for number, term in enumerate(terms)}
-    common = {row.term for row in connection.execute(sa.text(counts), values) if row.found >= RARE}
+    common = fulltext.common(connection, terms, at_least=RARE)
     rare = [term for number, term in enumerate(terms) if number not in common]
     return rare if len(rare) >= _FEWEST else []

@@ -70,7 +70,7 @@ def texts(connection: Connection, seqs: Sequence[int]) -> list[Text]:
     """Return those of these memories that are still there, the newest first."""
     rows = connection.execute(
         sa.text("SELECT id, content FROM memories WHERE seq IN :seqs ORDER BY seq DESC").bindparams(
-            sa.bindparam("seqs", expanding=True)
+            sa.bindparam("seqs", expanding=True, type_=sa.BigInteger())
         ),
         {"seqs": list(seqs)},
     )

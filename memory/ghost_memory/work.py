@@ -276,4 +276,4 @@ def _priority(value: int) -> int:
 
 
 def _expanding(statement: str) -> sa.TextClause:
-    return sa.text(statement).bindparams(sa.bindparam("wanted", expanding=True))
+    return sa.text(statement).bindparams(sa.bindparam("wanted", expanding=True, type_=sa.Text()))

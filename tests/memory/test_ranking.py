@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_memory import ranking
+from ghost_memory.dialect import SQLITE
 from ghost_memory.limits import CATEGORIES
 
 AGES = (-5.0, 0.0, 1.0, 14.9, 30.0, 45.0, 104.9, 105.0, 105.1, 169.9, 170.0, 170.1, 10_000.0)
@@ -24,7 +25,7 @@ def test_sql_and_python_agree_on_the_whole_grid() -> None:
         grid = [(c, p, a) for c in CATEGORIES for p in (0, 1) for a in AGES]
         connection.executemany("INSERT INTO m VALUES (?, ?, ?)", grid)
         found = connection.execute(
-            f"SELECT category, pinned, age, {ranking.decay_sql('age')} FROM m"
+            f"SELECT category, pinned, age, {ranking.decay_sql(SQLITE._replace(age='age'))} FROM m"
         )
         for category, pinned, age, factor in found:
             assert factor == ranking.decay(category, age, pinned=bool(pinned)), (category, age)

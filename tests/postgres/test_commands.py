@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from support.certs import Certs
 from support.home import GhostHome, ghost_home
+from support.mcp import raw_server
 from support.postgres import PASSWORD, Server, Shared
 from support.processes import free_port, possess, succeed
 from support.shell import inside
@@ -101,3 +103,43 @@ def test_a_database_that_cannot_be_used_is_named_without_a_password(
     assert (done.code, done.error["code"]) == (exit_code, code), done.err
     assert PASSWORD not in done.out + done.err
     assert "wrong-horse" not in done.out + done.err
+
+
+def test_memory_is_saved_searched_shown_and_carried_elsewhere(place: GhostHome, tmp_path: Path):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("pathlib.Path.cwd", lambda: place.root)
+        saved = did(
+            place, "memory", "save", "the staging proxy listens on 8402", "--project", "app"
+        )
+    assert saved
+    hits = did(place, "memory", "search", "staging proxy", "--project", "app")
+    assert "8402" in str(hits)
+    file = place.root / "memory.json"
+    did(place, "memory", "export", "-o", str(file))
+    with ghost_home(tmp_path, database={"url": f"sqlite:///{tmp_path}/copy.db"}) as other:
+        assert did(other, "memory", "import", str(file))
+        assert "8402" in str(did(other, "memory", "search", "staging proxy", "--project", "app"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_the_memory_server_finds_by_meaning_and_the_hook_shows_it(place: GhostHome):
+    text = "Log in to postgres with the password in the vault."
+    with raw_server(place) as server:
+        server.handshake()
+        server.call("ghost_memory_save", project_id="served", content=text)
+        until = time.monotonic() + 60
+        while server.call("ghost_health")["structuredContent"]["embedding"]["pending"]:
+            assert time.monotonic() < until
+        found = server.call(
+            "ghost_memory_search", project_id="served", query="database credentials"
+        )
+        code, _, errors = server.leave()
+    assert found["structuredContent"]["memories"][0]["content"] == f"«{text}»"
+    assert (code, errors) == (0, "")
+    folder = place.root / "served"
+    folder.mkdir()
+    did(place, "project", "bind", "served", str(folder))
+    shown = did(place, "context", "--cwd", str(folder))
+    assert text in shown["text"]
+    assert shown["shown"] == 1

@@ -32,9 +32,9 @@ def upgrade() -> None:
     _links()
     _work()
     _snapshots()
-    if op.get_bind().dialect.name == "sqlite":
-        _sqlite_search()
-        _sqlite_audit()
+    search, audit = _KINDS[op.get_bind().dialect.name]
+    search()
+    op.execute(audit)
 
 
 def _one_of(column: str, names: tuple[str, ...]) -> sa.CheckConstraint:
@@ -267,9 +267,44 @@ def _sqlite_search() -> None:
     )
 
 
-def _sqlite_audit() -> None:
-    """Show who changed what as the seed's `audit_log`; nothing can be written to it but entries."""
-    op.execute("""\
+def _postgres_search() -> None:
+    """Index the same words: folded, without accents, split at what is neither letter nor digit.
+
+    Words are stemmed, and none is left out: which words say nothing is decided where a question is asked.
+    """
+    folded = "text" if _has_icu() is None else 'text COLLATE "und-x-icu"'
+    op.execute(
+        "CREATE FUNCTION ghost_words(text text) RETURNS text LANGUAGE sql IMMUTABLE PARALLEL SAFE"
+        f" RETURN translate(regexp_replace(normalize(lower({folded}), NFKD), '[\u0300-\u036f]', '', 'g'),"
+        f" $marks${_MARKS}$marks$, repeat(' ', {len(_MARKS)}))"
+    )
+    op.execute("CREATE TEXT SEARCH DICTIONARY ghost_stem (TEMPLATE = snowball, Language = english)")
+    op.execute("CREATE TEXT SEARCH CONFIGURATION ghost (COPY = simple)")
+    op.execute(
+        "ALTER TEXT SEARCH CONFIGURATION ghost ALTER MAPPING FOR asciiword, word, numword WITH ghost_stem"
+    )
+    op.execute(
+        "ALTER TABLE memories ADD COLUMN memories_fts tsvector GENERATED ALWAYS AS ("
+        "setweight(to_tsvector('ghost', ghost_words(content)), 'A')"
+        " || setweight(to_tsvector('ghost', ghost_words(tags)), 'B')"
+        " || setweight(to_tsvector('ghost', ghost_words(pairs)), 'A')) STORED"
+    )
+    op.execute("CREATE INDEX idx_memory_fts ON memories USING gin (memories_fts)")
+
+
+def _has_icu() -> object:
+    query = sa.text("SELECT 1 FROM pg_collation WHERE collname = 'und-x-icu'")
+    return op.get_bind().execute(query).scalar()
+
+
+_MARKS = (
+    "!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~\t\n\r"
+    "\u00a0\u00a1\u00ab\u00b7\u00bb\u00bf\u2010\u2011\u2012\u2013\u2014\u2018\u2019\u201a\u201c\u201d\u201e\u2022\u2026"
+    "\u2190\u2192\u2212\u3001\u3002\u300c\u300d\u300e\u300f\u30fb\uff01\uff08\uff09\uff0c\uff1a\uff1b\uff1f"
+)
+
+# Who changed what, as the seed's `audit_log`; nothing can be written to it but entries.
+_SQLITE_AUDIT = """\
 CREATE VIEW audit_log AS
 SELECT idx AS id,
        strftime('%Y-%m-%dT%H:%M:%S', ts / 1000000, 'unixepoch')
@@ -279,4 +314,21 @@ SELECT idx AS id,
        json_extract(CAST(body AS TEXT), '$.by') AS user,
        CAST(body AS TEXT) AS details
 FROM entries
-WHERE type IN ('memory.changed', 'claim.changed')""")
+WHERE type IN ('memory.changed', 'claim.changed')"""
+
+_POSTGRES_AUDIT = """\
+CREATE VIEW audit_log AS
+SELECT idx AS id,
+       to_char((timestamptz 'epoch' + ts * interval '1 microsecond') AT TIME ZONE 'UTC',
+               'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS timestamp,
+       convert_from(body, 'UTF8')::json ->> 'change' AS action,
+       convert_from(body, 'UTF8')::json ->> 'project' AS project_id,
+       convert_from(body, 'UTF8')::json ->> 'by' AS "user",
+       convert_from(body, 'UTF8') AS details
+FROM entries
+WHERE type IN ('memory.changed', 'claim.changed')"""
+
+_KINDS = {
+    "sqlite": (_sqlite_search, _SQLITE_AUDIT),
+    "postgresql": (_postgres_search, _POSTGRES_AUDIT),
+}

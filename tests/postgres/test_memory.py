@@ -1,0 +1,162 @@
+"""Memory on PostgreSQL: what is saved is found again by the same rules, also by many processes at once."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ghost_core import db
+from ghost_core.paths import Home
+from ghost_ledger.projections import differences
+from ghost_ledger.recorder import Recorder
+from ghost_memory import fulltext, memories, passive, projects, words
+from ghost_memory.journal import Journal, Who
+from support.handclock import HandClock
+from support.memory import Store
+from support.postgres import Shared
+
+pytestmark = pytest.mark.postgres
+
+PROCESSES, WRITES = 8, 20
+SAVER = """
+import sys
+from pathlib import Path
+from ghost_core.clock import SystemClock
+from ghost_core.paths import Home
+from ghost_ledger.recorder import Recorder
+from ghost_memory import memories, projects
+from ghost_memory.journal import Journal, Who
+from ghost_memory.memories import Note
+folder, url, number, writes = sys.argv[1:]
+clock = SystemClock()
+with Recorder.open(Home(Path(folder)), url, busy_seconds=30, with_memory=True) as recorder:
+    journal = Journal(recorder, clock, Who("test"))
+    def save(writing, text):
+        projects.ensure(writing, "app")
+        return memories.save(writing, "app", Note(text))
+    for each in range(int(writes)):
+        journal.write(lambda writing: save(writing, f"process {number} wrote line {each}"))
+"""
+
+
+@pytest.fixture
+def memory(tmp_path: Path, shared: Shared) -> Iterator[Store]:
+    clock = HandClock()
+    with Recorder.open(Home(tmp_path), shared.url, clock=clock, linger_us=0) as recorder:
+        journal = Journal(recorder, clock, Who("test"))
+        journal.write(lambda writing: projects.ensure(writing, "app"))
+        yield Store(tmp_path, journal, clock, recorder)
+
+
+def found(memory: Store, query: str) -> list[str]:
+    with memory.journal.read() as connection:
+        hits = fulltext.scores(connection, words.query(query), projects={"app"}, limit=10)
+        return [memories.get(connection, each).content for each in hits]
+
+
+def test_what_is_saved_is_found_by_any_of_its_words(memory: Store):
+    for text in (
+        "the staging proxy listens on 8402",
+        "deployments run at night",
+        "lunch is at noon",
+    ):
+        memory.save(text)
+    assert found(memory, "where does the staging proxy listen?") == [
+        "the staging proxy listens on 8402"
+    ]
+    assert found(memory, "deploying") == ["deployments run at night"]
+    assert found(memory, "nothing of this") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("the gateway is 192.168.9.150", "192.168.9.150"),
+        ("run pre-edit first", "pre-edit"),
+        ("see ghost_core/db.py", "db.py"),
+        ("MÜLLER pays by card", "muller"),
+        ("東京都の設定", "設定"),
+        ("東京都の設定", "東"),
+        ("it is what it is", "what is it"),
+        ("100% of 'quoted' \\ text & more | !x", "quoted & text"),
+        ("a em-dash\u2014splits words", "dash splits"),
+    ],
+)
+def test_words_are_cut_as_in_sqlite(memory: Store, text: str, query: str):
+    memory.save(text)
+    assert found(memory, query) == [text]
+
+
+@pytest.mark.parametrize(
+    "query", ["'", '"', ":*", "a:*b", "<->", "!", "\\", "((", "%(x)s", ":t0", "\0", "&|"]
+)
+def test_no_question_raises(memory: Store, query: str):
+    memory.save("anything at all")
+    assert found(memory, query) == []
+
+
+def test_a_rare_word_counts_for_more_than_a_frequent_one(memory: Store):
+    for number in range(8):
+        memory.save(f"the service number {number} restarts daily")
+    memory.save("the zebra restarts never")
+    assert found(memory, "zebra service")[0] == "the zebra restarts never"
+
+
+def test_a_tag_is_found_and_counts_half(memory: Store):
+    memory.save("something else entirely", tags=("kafka",))
+    memory.save("kafka holds the events")
+    assert found(memory, "kafka") == ["kafka holds the events", "something else entirely"]
+
+
+def test_a_changed_text_is_found_by_its_new_words_alone(memory: Store):
+    made = memory.save("the port is 8402").id
+    memory.write(lambda writing: memories.delete(writing, "app", made))
+    assert found(memory, "port") == []
+
+
+def test_a_near_duplicate_is_linked(memory: Store, shared: Shared):
+    memory.save("the staging proxy listens on port 8402 of the gateway host")
+    memory.save("the staging proxy listens on port 8402 of the gateway machine")
+    assert shared.run("SELECT relation FROM memory_links") != []
+
+
+def test_what_is_shown_unasked_goes_by_importance_and_age(memory: Store):
+    memory.save("old and decaying", category="gotcha", importance=0.9)
+    memory.clock.pass_seconds(400 * 86_400)
+    memory.save("new and smaller", category="gotcha", importance=0.5)
+    with memory.journal.read() as connection:
+        top = passive.top(connection, "app", limit=5, now=memory.journal.now())
+    assert [each.content for each in top] == ["new and smaller", "old and decaying"]
+
+
+def test_the_audit_log_names_every_change(memory: Store, shared: Shared):
+    made = memory.save("the port is 8402").id
+    rows = shared.run('SELECT action, project_id, "user", timestamp FROM audit_log ORDER BY id')
+    assert rows[-1][:3] == ("memory.saved", "app", "test")
+    assert rows[-1][3].endswith("Z")
+    assert made
+    assert differences(memory.recorder.engine) == []
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_eight_processes_lose_no_row(tmp_path: Path, shared: Shared):
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", SAVER, str(tmp_path), shared.url, str(number), str(WRITES)],
+            stderr=subprocess.PIPE,
+            text=True,
+            env=env,
+        )
+        for number in range(PROCESSES)
+    ]
+    assert [child.communicate(timeout=250)[1] for child in children] == [""] * PROCESSES
+    assert shared.run("SELECT count(*) FROM memories") == [PROCESSES * WRITES]
+    engine = db.engine(shared.url)
+    assert differences(engine) == []
