@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from sqlalchemy.engine import Engine
 
-from ghost_core.db import APPLICATION_ID
+from ghost_core.db_sqlite import APPLICATION_ID
 from ghost_core.errors import IntegrityError, NotFoundError, UnavailableError
 from ghost_core.look import exists, is_link, reason
 
