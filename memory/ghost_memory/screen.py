@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
+
+from ghost_memory.webtokens import WebTokens
 
 MARK: Final = "[secret removed by ghost]"
 _BITS: Final = 3.2  # per character; words of prose and identifiers lie below, random text above
@@ -34,7 +36,6 @@ _FORMS: Final = (
     r"\bdop_v1_[a-f0-9]{64}\b",
     r"\bSG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}",
     r"\bghtoken_[A-Za-z0-9_.-]{20,}",
-    r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",
 )
 _SURE: Final = re.compile("|".join(_FORMS), re.DOTALL)
 _IN_ADDRESS: Final = re.compile(
@@ -61,7 +62,7 @@ class Screened(NamedTuple):
 
 def screen(text: str) -> Screened:
     """Replace every secret by a mark."""
-    clean, found = _SURE.subn(MARK, text)
+    clean, found = _without_sure(text)
     for form, is_secret in _BY_PLACE:
         clean, more = _replaced(clean, form, is_secret)
         found += more
@@ -74,6 +75,30 @@ def looks_random(value: str) -> bool:
         return False
     kinds = sum(any(test(letter) for letter in value) for test in _KINDS)
     return kinds >= 2 and _bits_per_letter(value) >= _BITS  # letters and digits at least
+
+
+def _without_sure(text: str) -> Screened:
+    kept, end, found = [], 0, 0
+    for first, last in _sure(text):
+        kept += [text[end:first], MARK]
+        end, found = last, found + 1
+    return Screened("".join([*kept, text[end:]]), found)
+
+
+def _sure(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where the sure forms are, from left to right; no two begin at one place."""
+    tokens = WebTokens(text)
+    form, token = _form(text, 0), tokens.next(0)
+    while both := [each for each in (form, token) if each]:
+        first, last = min(both)
+        yield first, last
+        form = _form(text, last) if form and form[0] < last else form
+        token = tokens.next(last) if token and token[0] < last else token
+
+
+def _form(text: str, at: int) -> tuple[int, int] | None:
+    found = _SURE.search(text, at)
+    return found.span() if found else None
 
 
 def _replaced(text: str, form: re.Pattern[str], is_secret: Callable[[str], bool]) -> Screened:

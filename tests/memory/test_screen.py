@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 
 import pytest
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_memory.limits import fit
-from ghost_memory.screen import MARK, looks_random, screen
+from ghost_memory.screen import _FORMS, MARK, _without_sure, looks_random, screen
 
 LETTERS = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 PEM = f"-----BEGIN RSA PRIVATE KEY-----\nMIIE{LETTERS}\n{LETTERS}\n-----END RSA PRIVATE KEY-----"
@@ -89,7 +90,7 @@ def test_a_secret_at_the_end_of_what_is_looked_at_leaves_no_half() -> None:
 
 def test_looking_at_a_very_long_text_takes_no_time() -> None:
     started = time.monotonic()
-    for unit in ("a", "-", "api_key", "token ", "a://b:", "eyJaaaaaaaa.", "a.b-", "a_"):
+    for unit in ("a", "-", "api_key", "token ", "a://b:", "eyJaaaaaaaa.", "eyJ-", "a.b-", "a_"):
         fit(unit * 200_000, 8000)
     assert time.monotonic() - started < 10.0
 
@@ -114,3 +115,16 @@ def test_a_long_name_after_a_key_takes_no_time() -> None:
     started = time.monotonic()
     assert fit(f"api_key={'a_' * 26}1!", 8000).removed in {0, 1}
     assert time.monotonic() - started < 1.0
+
+
+WEB_TOKEN = r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"
+AS_ONE = re.compile("|".join((*_FORMS, WEB_TOKEN)), re.DOTALL)
+PIECES = [
+    "eyJaaaaaaaa", ".eyJaaaaaaaa", ".", "-", "_", " ", "x" * 20, "A7" * 8, "AKIA", "sk-", "glpat-",
+    "xoxb-", "ghtoken_", "ya29.", "SG.", "npm_", "x" * 36, "-----BEGIN PRIVATE KEY-----", "é",
+]  # fmt: skip
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=30).map("".join))
+def test_web_tokens_among_other_forms_are_as_in_one_expression(text: str) -> None:
+    assert _without_sure(text) == AS_ONE.subn(MARK, text)
