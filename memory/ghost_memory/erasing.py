@@ -1,21 +1,90 @@
 """Takes the words of removed texts out of the full-text index, which keeps them until its parts are merged.
 
-The pages of the tables themselves are overwritten by SQLite (`secure_delete`).
+A merge reads and writes the whole index, 0.3 s with 100,000 memories. So the change that removes a text only
+marks that there is something to take out, and the merge follows in small transactions with room for others
+between them. The mark outlives a process that ends meanwhile. SQLite only; the pages of the tables themselves
+are overwritten by SQLite (`secure_delete`).
+
+The index can also erase at once (option `secure-delete`), but a file that used it cannot be read by SQLite
+before 3.42.
 """
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from typing import Final
+
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection
+from sqlalchemy.engine import Connection, Engine
 
-__all__ = ["scrub"]
+from ghost_core import db
+
+__all__ = ["finish", "is_due", "mark"]
+
+STEP_PAGES: Final = 64  # about ten milliseconds
+_NOTHING: Final = 2  # a merge that had nothing to do changes fewer rows than this
 
 
-def scrub(connection: Connection) -> None:
-    """Merge the full-text index, so that only texts that are there have words in it; SQLite only.
-
-    Costs 0.04 s with 10,000 memories, 0.4 s with 100,000. The index can also erase at once (option
-    `secure-delete`), but a file that used it cannot be read by SQLite before 3.42.
-    """
+def mark(connection: Connection) -> None:
+    """Say in the transaction of a change that words are to be taken out; `finish` does it."""
     if connection.dialect.name == "sqlite":
-        connection.execute(sa.text("INSERT INTO memories_fts(memories_fts) VALUES ('optimize')"))
+        _put(connection, _marks(connection) + 1)
+
+
+def is_due(connection: Connection) -> bool:
+    """Tell whether words of removed texts may still be in the index."""
+    return connection.dialect.name == "sqlite" and _marks(connection) > 0
+
+
+def finish(engine: Engine, *, give_way: Callable[[float], object] = time.sleep) -> None:
+    """Merge the index, so that only texts that are there have words in it; raises as `db.write`.
+
+    After each transaction `give_way` gets the seconds that it took, so that others wait no longer than that.
+    """
+    writing = db.Writing(engine)
+    try:
+        while _passed(writing, give_way):
+            pass
+    finally:
+        writing.close()
+
+
+def _passed(writing: db.Writing, give_way: Callable[[float], object]) -> bool:
+    """Merge everything that is there now; tell whether more was removed meanwhile."""
+    with writing.transaction() as connection:
+        if not is_due(connection):
+            return False
+        seen = _marks(connection)
+        busy = _merged(connection, -STEP_PAGES)  # negative: begin with all there is
+    while busy:
+        started = time.monotonic()
+        with writing.transaction() as connection:
+            busy = _merged(connection, STEP_PAGES)
+        give_way(time.monotonic() - started)
+    with writing.transaction() as connection:
+        if _marks(connection) == seen:
+            _put(connection, 0)
+    return True
+
+
+def _merged(connection: Connection, pages: int) -> bool:
+    before = _changes(connection)
+    connection.execute(
+        sa.text("INSERT INTO memories_fts(memories_fts, rank) VALUES ('merge', :pages)"),
+        {"pages": pages},
+    )
+    return _changes(connection) - before >= _NOTHING
+
+
+def _changes(connection: Connection) -> int:
+    return int(connection.execute(sa.text("SELECT total_changes()")).scalar_one())
+
+
+def _marks(connection: Connection) -> int:
+    """Return the mark, which lies in a number of the file that SQLite leaves to us."""
+    return int(connection.exec_driver_sql("PRAGMA user_version").scalar_one())
+
+
+def _put(connection: Connection, marks: int) -> None:
+    connection.exec_driver_sql(f"PRAGMA user_version = {marks % 2**31}")

@@ -10,15 +10,18 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+import structlog
 from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db, ids
 from ghost_core.clock import Clock
+from ghost_core.errors import UnavailableError
 from ghost_ledger.canonical import Value
 from ghost_ledger.commitment import commit
 from ghost_ledger.drafts import Draft, Payload
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.store import time_text
+from ghost_memory import erasing
 from ghost_memory.limits import cut, fit
 
 __all__ = ["Change", "Journal", "Who", "Writing"]
@@ -65,10 +68,16 @@ class Writing:
     now: str
     who: Who
     changes: list[Change]
+    removes: bool = False
 
     def report(self, change: Change) -> None:
         """Have the change entered, once, when the transaction ends."""
         self.changes.append(change)
+
+    def remove_words(self) -> None:
+        """Have the words of removed texts leave the full-text index before the change returns."""
+        erasing.mark(self.connection)
+        self.removes = True
 
 
 class Journal:
@@ -97,13 +106,26 @@ class Journal:
 
         Raises what `work` raises, and UnavailableError where nothing can be written.
         """
+        removes = False
 
         def both(connection: Connection) -> tuple[T, Sequence[Draft]]:
+            nonlocal removes
             writing = Writing(connection, self.now(), self.who, [])
             result = work(writing)
+            removes = writing.removes
             return result, [_draft(self.who, change) for change in writing.changes]
 
-        return self._recorder.change(both, inside=self.who.session)
+        result = self._recorder.change(both, inside=self.who.session)
+        if removes:
+            self._remove_words()
+        return result
+
+    def _remove_words(self) -> None:
+        """Take words out of the index; the change is durable already, so what fails here is left marked."""
+        try:
+            erasing.finish(self._recorder.engine)
+        except UnavailableError as error:
+            structlog.get_logger(__name__).warning("memory.words_waiting", why=error.message)
 
 
 def _name(text: str) -> str:

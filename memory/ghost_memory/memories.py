@@ -15,7 +15,6 @@ from sqlalchemy.engine import Connection
 
 from ghost_core.errors import NotFoundError, UsageError
 from ghost_memory import ids, links, projects, words
-from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import (
     CATEGORIES,
@@ -121,7 +120,7 @@ def update(
     if "content" in values:
         _forget_vector(writing.connection, before.id)
     if "pairs" in values:
-        scrub(writing.connection)
+        writing.remove_words()
     content = str(values["content"]) if "content" in values else None
     reason = ", ".join(changed)
     writing.report(Change(before.id, "memory.updated", before.project_id, content, reason))
@@ -193,7 +192,7 @@ def delete(writing: Writing, named: str, memory_id: str) -> Memory:
     """Remove a memory with its vector and links; the entry of it stays."""
     found = get(writing.connection, memory_id, named)
     writing.connection.execute(sa.text("DELETE FROM memories WHERE id = :id"), {"id": found.id})
-    scrub(writing.connection)
+    writing.remove_words()
     writing.report(Change(found.id, "memory.deleted", found.project_id))
     return found
 

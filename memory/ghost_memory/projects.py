@@ -17,7 +17,6 @@ from ghost_core.errors import DeniedError, NotFoundError, UsageError
 from ghost_core.look import is_dir
 from ghost_memory import whereabouts
 from ghost_memory.checkout import Checkout
-from ghost_memory.erasing import scrub
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import plain, shown
 from ghost_memory.passive import asking
@@ -212,7 +211,7 @@ def delete(writing: Writing, named: str) -> Mapping[str, int]:
         "DELETE FROM projects WHERE id = :id",
     ):
         writing.connection.execute(sa.text(statement), {"id": project.id})
-    scrub(writing.connection)
+    writing.remove_words()
     writing.report(Change(project.id, "project.deleted", project.id))
     return found
 

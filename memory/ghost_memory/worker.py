@@ -19,7 +19,7 @@ from ghost_core import db
 from ghost_core.clock import Clock
 from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger.store import time_text
-from ghost_memory import neighbours, vectors
+from ghost_memory import erasing, neighbours, vectors
 from ghost_memory.embedding.embedder import Embedder, Space
 from ghost_memory.embedding.remote import REFUSED
 from ghost_memory.matrix import Matrix
@@ -97,6 +97,7 @@ class Worker:
             self._woken.clear()  # what came meanwhile goes first: begin anew with the newest
         self._link(space)
         self._drop_disused(space)
+        self._remove_words()
 
     def _run(self) -> None:
         while not self._stopped.is_set():
@@ -173,6 +174,13 @@ class Worker:
         before = time_text(self._clock.now_us() - DISUSED_SECONDS * 1_000_000)
         with self._writing.transaction() as connection:
             vectors.drop_disused(connection, space, before=before)
+
+    def _remove_words(self) -> None:
+        """Do what a process that ended too early has left to do."""
+        with db.read(self._engine) as connection:
+            due = erasing.is_due(connection)
+        if due:
+            erasing.finish(self._engine)
 
     def _now(self) -> str:
         return time_text(self._clock.now_us())

@@ -12,7 +12,7 @@ from structlog.testing import capture_logs
 
 from ghost_core import db
 from ghost_core.errors import UnavailableError
-from ghost_memory import memories
+from ghost_memory import erasing, memories
 from ghost_memory.matrix import Matrix
 from ghost_memory.memories import Fields
 from ghost_memory.worker import DISUSED_SECONDS, Worker
@@ -271,3 +271,17 @@ def test_two_workers_make_one_vector_of_each(
     )
     other.stop()
     assert (worker._trouble, other._trouble) == ("", "")
+
+
+def test_words_that_a_process_left_in_the_index_are_taken_out(
+    memory: Store, worker: Worker
+) -> None:
+    gone = memory.save("the word xylophonequartz is here").id
+    memory.save("another text that stays")
+    with db.write(memory.recorder.engine) as connection:
+        connection.exec_driver_sql("DELETE FROM memories WHERE id = ?", (gone,))
+        erasing.mark(connection)
+    worker.sweep()
+    blocks = [bytes(each) for each in memory.rows("SELECT block FROM memories_fts_data")]
+    assert not any(b"xylophonequartz" in each for each in blocks)
+    assert memory.rows("PRAGMA user_version") == [0]
