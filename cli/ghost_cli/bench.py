@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from ghost_cli import output
+from ghost_memory.asking import Vectors
 from ghost_memory.bench import conversations, embedded, fixtures, report, suites
+from ghost_memory.bench.embedded import Embeds
+from ghost_memory.bench.fixtures import Dataset
 from ghost_memory.bench.suites import Suite
+from ghost_memory.embedding import onnx
+from ghost_memory.embedding.onnx import OnnxEmbedder
 from ghost_memory.embedding.static import StaticEmbedder
+
+type Made = Callable[[Dataset], Vectors]
 
 
 def bench(
@@ -26,19 +34,23 @@ def bench(
     floor: Annotated[
         list[str] | None, typer.Option(help="SUITE/CONDITION/FIGURE=NUMBER; exit 1 below it.")
     ] = None,
+    backend: Annotated[
+        Literal["static", "onnx"], typer.Option(help="The embedder, as memory.embedding.backend.")
+    ] = "static",
 ) -> int:
     """Measure retrieval: no model is asked, nothing leaves this machine, your memories are not read.
 
-    Vectors are those of the embedder that is shipped, or lie beside a set as embeddings.json.
+    Vectors are those of an embedder of this machine, or lie beside a set as embeddings.json.
 
     Example: ghost bench --floor parity/default/ndcg_at_10=0.99
     """
     floors = [report.floor(each) for each in floor or ()]
-    found = _asked(dataset, locomo, longmemeval)
+    vectors = embedded.by(_embedder(backend))
+    found = _asked(vectors, dataset, locomo, longmemeval)
     if sweep:
         found = [suites.sweep(), *found]
     if not found:
-        found = _shipped()
+        found = _shipped(vectors)
     output.result(report.document(found), report.text(found))
     missed = report.below(found, floors)
     for each in missed:
@@ -46,9 +58,14 @@ def bench(
     return 1 if missed else 0
 
 
-def _asked(dataset: Path | None, locomo: Path | None, longmemeval: Path | None) -> list[Suite]:
+def _embedder(backend: Literal["static", "onnx"]) -> Embeds:
+    return StaticEmbedder() if backend == "static" else OnnxEmbedder(onnx.folder())
+
+
+def _asked(
+    vectors: Made, dataset: Path | None, locomo: Path | None, longmemeval: Path | None
+) -> list[Suite]:
     found: list[Suite] = []
-    vectors = embedded.by(StaticEmbedder())
     if dataset is not None:
         beside = suites.beside(dataset) or vectors
         found.append(suites.graded(fixtures.dataset(dataset, dataset.name), beside))
@@ -59,6 +76,6 @@ def _asked(dataset: Path | None, locomo: Path | None, longmemeval: Path | None) 
     return found
 
 
-def _shipped() -> list[Suite]:
-    own = suites.own(embedded.by(StaticEmbedder()))
+def _shipped(vectors: Made) -> list[Suite]:
+    own = suites.own(vectors)
     return [suites.parity(), suites.staleness(), *suites.lookalikes(), own]

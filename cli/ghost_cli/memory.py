@@ -14,6 +14,7 @@ from ghost_cli.memory_backup import backup
 from ghost_cli.memory_file import export, import_
 from ghost_cli.memory_history import history
 from ghost_cli.memory_list import list_
+from ghost_cli.memory_model import model
 from ghost_cli.memory_verify import verify
 from ghost_memory import links, memories
 from ghost_memory.asking import Query
@@ -182,4 +183,5 @@ app.command()(history)
 app.command()(verify)
 app.command()(export)
 app.command("import")(import_)
+app.command()(model)
 app.command()(backup)

@@ -56,6 +56,11 @@ class Home:
         """Operator logs."""
         return self.root / "logs"
 
+    @property
+    def models(self) -> Path:
+        """Models that were made here, a folder for each; there is none before the first."""
+        return self.root / "models"
+
     def ensure(self) -> Home:
         """Create the folders that must exist, 0700; raises UnavailableError if we cannot."""
         try:

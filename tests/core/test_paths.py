@@ -26,9 +26,9 @@ def test_without_a_name_the_home_is_in_the_users_folder(monkeypatch: pytest.Monk
 
 def test_everything_lies_in_the_home(home: Path) -> None:
     found = Home(home)
-    names = ("config", "database", "hooks", "tools", "keys", "heads", "ca", "logs")
+    names = ("config", "database", "hooks", "tools", "keys", "heads", "ca", "logs", "models")
     assert [getattr(found, name).name for name in names] == [
-        "ghost.toml", "ghost.db", "hooks", "tools", "keys", "heads", "ca", "logs",
+        "ghost.toml", "ghost.db", "hooks", "tools", "keys", "heads", "ca", "logs", "models",
     ]  # fmt: skip
     assert {getattr(found, name).parent for name in names} == {home}
 

@@ -13,10 +13,12 @@ from ghost_credentials.references import Reference
 from ghost_hooks.host import is_address
 from ghost_hooks.posting import Poster
 from ghost_hooks.target import Target
+from ghost_memory.embedding import onnx
 from ghost_memory.embedding.embedder import Embedder
 from ghost_memory.embedding.remote import RemoteEmbedder, Server
 from ghost_memory.embedding.served import Dialect, Ollama, OpenAI
 from ghost_memory.embedding.static import StaticEmbedder
+from ghost_memory.limits import shown
 
 TIMEOUT_SECONDS: Final = 30.0
 
@@ -27,7 +29,8 @@ def embedder_of(settings: Settings, resolve: Resolve) -> Embedder | None:
     """Return the embedder that is configured, None for `none`; nothing is loaded or asked yet.
 
     `resolve` finds the key of a server, anew for each request. Raises ConfigError
-    `memory.embedding` for what is not built in, `memory.embedding_url` for a server that may not be asked.
+    `memory.embedding` for a model that is not there, `memory.embedding_url` for a server that may not be
+    asked.
     """
     backend = settings.memory.embedding.backend
     match backend:
@@ -42,13 +45,19 @@ def embedder_of(settings: Settings, resolve: Resolve) -> Embedder | None:
             url, model = "https://api.openai.com", "text-embedding-3-small"
             return _remote(settings, OpenAI(), url, model, _key(settings, resolve))
         case "onnx":
-            raise ConfigError(
-                'memory.embedding.backend: "onnx" is not part of this ghost',
-                code="memory.embedding",
-                hint='backend = "static", or "ollama" with a model of your own',
-            )
+            return _onnx(settings.memory.embedding.model)
         case _:
             assert_never(backend)
+
+
+def _onnx(named: str) -> Embedder:
+    if named not in {"", onnx.MODEL}:
+        raise ConfigError(
+            f"memory.embedding.model: expected nothing or {onnx.MODEL!r}, found {shown(named)}",
+            code="memory.embedding",
+            hint='a model of another kind needs backend = "ollama" or "openai"',
+        )
+    return onnx.OnnxEmbedder(onnx.folder())
 
 
 def _remote(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from ghost_core.errors import ConfigError
@@ -32,11 +34,16 @@ def test_none_is_none() -> None:
     assert chosen("none") is None
 
 
-def test_what_is_not_built_in_is_a_wrong_setting() -> None:
+@pytest.mark.parametrize(("model", "said"), [("", "no model lies in"), ("other", "found 'other'")])
+def test_a_model_that_is_not_here_is_a_wrong_setting(
+    model: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GHOST_HOME", str(tmp_path))
     with pytest.raises(ConfigError) as caught:
-        chosen("onnx")
+        chosen("onnx", model=model)
     assert caught.value.exit_code == 3
     assert caught.value.code == "memory.embedding"
+    assert said in caught.value.message
 
 
 @pytest.mark.parametrize(
