@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 
 from ghost_cli import inside, output
 from ghost_cli.sessions import Opened
 from ghost_core import paths
 from ghost_core.clock import SystemClock
-from ghost_core.errors import NotFoundError, UnavailableError
+from ghost_core.errors import NotFoundError
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
 from ghost_credentials.references import SecretSource
@@ -20,6 +20,7 @@ from ghost_memory.journal import Journal, Who, Writing
 from ghost_memory.looking import Place, Seen
 
 BY = "cli"
+CATCH_UP_SECONDS = 1.0
 
 
 @contextmanager
@@ -32,14 +33,14 @@ def reading() -> Iterator[tuple[Seen, Settings]]:
 
 @contextmanager
 def meaning(seen: Seen, settings: Settings) -> Iterator[Vectors | None]:
-    """Open the vector leg; what has no vector yet gets one first, where the model can be asked."""
+    """Open the vector leg; what has no vector yet gets one first, as far as there is time for it."""
     from ghost_memory.sense import Sense  # numpy, which only a search needs
 
     secrets = SecretSource(ghost_home(), seen.engine)
     clock = SystemClock()
     with Sense.open(settings, seen.engine, clock, secrets.resolve, background=False) as sense:
-        with suppress(UnavailableError):  # the search says so itself
-            sense.catch_up()
+        if not sense.catch_up(CATCH_UP_SECONDS):
+            output.note("some memories have no vector yet: they are found by their words only")
         yield sense.vectors
 
 

@@ -63,10 +63,9 @@ class Sense:
         if self._worker is not None:
             self._worker.wake()
 
-    def catch_up(self) -> None:
-        """Embed and link what waits, here and now; raises UnavailableError."""
-        if self._worker is not None:
-            self._worker.sweep()
+    def catch_up(self, seconds: float) -> bool:
+        """Embed and link what waits, no longer than this; tell whether it got through."""
+        return self._worker is None or self._worker.catch_up(seconds)
 
     def health(self) -> Mapping[str, object]:
         """Return model, how many are embedded and wait, vectors of others, trouble; empty without one."""

@@ -68,6 +68,19 @@ class Worker:
         """Begin with a sweep."""
         self._thread.start()
 
+    def catch_up(self, seconds: float) -> bool:
+        """Run one sweep in the thread, which goes on until `stop`; tell whether these seconds were enough."""
+        done = threading.Event()
+
+        def once() -> None:
+            self._trouble = self._swept()
+            self._writing.close()
+            done.set()
+
+        self._thread = threading.Thread(target=once, name=self._thread.name, daemon=True)
+        self._thread.start()
+        return done.wait(seconds)
+
     def wake(self) -> None:
         """Say that something was saved; returns at once."""
         self._woken.set()
@@ -96,8 +109,9 @@ class Worker:
         while self._round_of_all(space):
             self._woken.clear()  # what came meanwhile goes first: begin anew with the newest
         self._link(space)
-        self._drop_disused(space)
-        self._remove_words()
+        if not self._stopped.is_set():
+            self._drop_disused(space)
+            self._remove_words()
 
     def _run(self) -> None:
         while not self._stopped.is_set():

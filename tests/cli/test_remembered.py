@@ -9,8 +9,12 @@ import sqlalchemy as sa
 
 from ghost_cli import remembered
 from ghost_core.errors import NotFoundError
+from ghost_core.settings import Settings
 from ghost_memory import memories, projects
 from ghost_memory.memories import Note
+from ghost_memory.worker import Worker
+
+NO_MODEL = Settings(memory={"embedding": {"backend": "none"}})  # type: ignore[arg-type]
 
 
 def save(text: str, project: str = "app") -> None:
@@ -53,3 +57,16 @@ def test_a_directory_without_a_project_looks_everywhere(
         with pytest.raises(NotFoundError):
             remembered.here_or_everywhere(seen, "none")
     assert "looking in all" in capsys.readouterr().err
+
+
+def test_a_search_waits_no_longer_than_it_says_for_vectors(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    save("port eight")
+    monkeypatch.setattr(Worker, "catch_up", lambda _, seconds: seconds > 1.0)
+    with remembered.reading() as (seen, settings), remembered.meaning(seen, settings) as near:
+        assert near is not None
+    assert "found by their words only" in capsys.readouterr().err
+    with remembered.reading() as (seen, _), remembered.meaning(seen, NO_MODEL) as near:
+        assert near is None
+    assert capsys.readouterr().err == ""

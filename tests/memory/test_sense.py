@@ -52,7 +52,7 @@ def test_a_short_command_starts_no_thread_and_can_catch_up(memory: Store) -> Non
     with opened(memory, background=False) as sense:
         assert threads() == []
         assert (sense.health()["embedded"], sense.health()["pending"]) == (0, 1)
-        sense.catch_up()
+        assert sense.catch_up(5.0)
         assert (sense.health()["embedded"], sense.health()["pending"]) == (1, 0)
         assert sense.health()["others"] == {}
 
@@ -60,7 +60,7 @@ def test_a_short_command_starts_no_thread_and_can_catch_up(memory: Store) -> Non
 def test_without_an_embedder_there_is_nothing(memory: Store) -> None:
     with opened(memory, backend="none") as sense:
         sense.saved()
-        sense.catch_up()
+        assert sense.catch_up(0.0)
         assert sense.vectors is None
         assert sense.health() == {}
         assert threads() == []

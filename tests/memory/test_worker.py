@@ -285,3 +285,29 @@ def test_words_that_a_process_left_in_the_index_are_taken_out(
     blocks = [bytes(each) for each in memory.rows("SELECT block FROM memories_fts_data")]
     assert not any(b"xylophonequartz" in each for each in blocks)
     assert memory.rows("PRAGMA user_version") == [0]
+
+
+def test_who_cannot_wait_goes_on_while_it_embeds(
+    memory: Store, embedder: WordsEmbedder, worker: Worker
+) -> None:
+    memory.save("port eight")
+    embedder.gate = threading.Event()
+    assert not worker.catch_up(0.01)
+    assert memory.rows(EMBEDDED) == [0]
+    embedder.gate.set()
+    until(lambda: memory.rows(EMBEDDED) == [1])
+
+
+def test_who_can_wait_has_it_embedded(memory: Store, matrix: Matrix, worker: Worker) -> None:
+    one = memory.save("port eight")
+    assert worker.catch_up(WAIT_SECONDS)
+    assert set(matrix.near("port", projects=None, limit=1)) == {one.id}
+
+
+def test_a_model_that_is_down_keeps_nobody(
+    memory: Store, embedder: WordsEmbedder, worker: Worker
+) -> None:
+    memory.save("port eight")
+    embedder.down = True
+    assert worker.catch_up(WAIT_SECONDS)
+    assert worker.health().trouble == "embedder: is down"
