@@ -5,17 +5,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 PANELS = ("Session", "Evidence", "Memory", "Setup")
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """One command: its name (one or two words), where it lives, its help line, its panel.
 
     `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
-    for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken.
+    for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken;
+    a `quick` one asks neither checked settings nor the ledger, so there is nothing to hear of them.
     """
 
     name: str
@@ -23,6 +23,7 @@ class Command:
     help: str
     panel: str
     plain: bool = False
+    quick: bool = False
 
     @property
     def module(self) -> str:
@@ -87,6 +88,7 @@ COMMANDS = (
         "Print what is remembered of a directory's project",
         "Memory",
         plain=True,
+        quick=True,
     ),
     Command(
         "bench",

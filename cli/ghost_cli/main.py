@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import atexit
 import gc
-import logging
 import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import override
 
 from ghost_cli import output
 from ghost_cli.commands import find, nearest, overview
@@ -31,7 +29,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run `ghost` with the arguments and return its exit code; nothing escapes but SystemExit of a child."""
     words, chosen = _flags(list(sys.argv[1:] if argv is None else argv))
     output.choose(chosen)
-    _hear()
     gc.disable()  # a start only makes objects: looking for garbage costs a sixth of it
     try:
         code = _dispatch(words)
@@ -75,6 +72,11 @@ def _dispatch(words: list[str]) -> int:
     command, rest = find(words)
     if command is None or not command.present():
         raise _no_such(words[0])
+    if command.quick:
+        return command.load()(rest)
+    from ghost_cli.hearing import hear
+
+    hear()
     if command.plain:
         return command.load()(rest)
     from ghost_cli import invoke
@@ -121,18 +123,3 @@ def _drop_stdout() -> None:
     """Let the flush at exit go nowhere: the reader has left, and that is no news."""
     with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         os.dup2(nowhere.fileno(), 1)
-
-
-class _Warnings(logging.Handler):
-    """Shows what settings and ledger have to say as a warning of the command."""
-
-    @override
-    def emit(self, record: logging.LogRecord) -> None:
-        output.warn(record.getMessage())
-
-
-def _hear() -> None:
-    for name in ("ghost.settings", "ghost.ledger"):
-        logger = logging.getLogger(name)
-        logger.propagate = False
-        logger.handlers = [_Warnings()]

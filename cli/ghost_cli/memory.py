@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -64,7 +63,7 @@ def save(
                 memories.get(w.connection, made.id),
             )
         )
-    document = {"schema": "ghost/memory-saved/v1", **asdict(saved), "project": kept.project_id}
+    document = {"schema": "ghost/memory-saved/v1", **saved._asdict(), "project": kept.project_id}
     output.result(document, shown.saved(saved, kept))
 
 
@@ -109,7 +108,7 @@ def show(memory_id: Id) -> None:
     with remembered.reading() as (seen, _):
         found = memories.get(seen.connection, memory_id)
         newer = links.replacements(seen.connection, [found.id]).get(found.id)
-    document = {"schema": "ghost/memory/v1", **asdict(found), "replaced_by": newer}
+    document = {"schema": "ghost/memory/v1", **found._asdict(), "replaced_by": newer}
     output.result(document, shown.whole(document))
 
 
@@ -133,7 +132,7 @@ def update(
         kept, changed = journal.write(
             lambda w: memories.update(w, _owner(w, memory_id), memory_id, fields)
         )
-    document = {"schema": "ghost/memory/v1", **asdict(kept), "changed": changed}
+    document = {"schema": "ghost/memory/v1", **kept._asdict(), "changed": changed}
     output.result(document, f"changed {', '.join(changed)} of {kept.id}")
 
 
@@ -149,7 +148,7 @@ def pin(
         kept = journal.write(
             lambda w: memories.pin(w, _owner(w, memory_id), memory_id, pinned=not off)
         )
-    document = {"schema": "ghost/memory/v1", **asdict(kept)}
+    document = {"schema": "ghost/memory/v1", **kept._asdict()}
     output.result(document, f"{'unpinned' if off else 'pinned'} {kept.id}")
 
 

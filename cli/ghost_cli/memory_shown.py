@@ -32,8 +32,12 @@ def found(answer: Found) -> dict[str, object]:
         "degraded": answer.degraded,
         "total": answer.total,
         "withheld": answer.withheld,
-        "hits": [{**asdict(each), "legs": dict(each.legs)} for each in answer.hits],
+        "hits": [_document(each) for each in answer.hits],
     }
+
+
+def _document(hit: Hit) -> dict[str, object]:
+    return {**asdict(hit), "memory": hit.memory._asdict(), "legs": dict(hit.legs)}
 
 
 def hits(answer: Found, *, explain: bool) -> str:

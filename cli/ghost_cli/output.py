@@ -11,8 +11,7 @@ import re
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import TextIO
+from typing import NamedTuple, TextIO
 
 from ghost_core.errors import GhostError
 
@@ -26,8 +25,7 @@ _UNSAFE = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(NamedTuple):
     """What the flags that every command takes say."""
 
     json: bool = False

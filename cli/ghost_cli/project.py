@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +32,7 @@ def list_() -> None:
     """
     with remembered.reading() as (seen, _):
         found = projects.every(seen.connection)
-    document = {"schema": "ghost/projects/v1", "projects": [asdict(each) for each in found]}
+    document = {"schema": "ghost/projects/v1", "projects": [each._asdict() for each in found]}
     output.result(document, "\n".join(map(_line, found)) or "no projects")
 
 
@@ -124,7 +123,7 @@ def _counts(found: Mapping[str, int]) -> str:
 
 
 def _without_count(project: Project) -> dict[str, object]:
-    return {name: value for name, value in asdict(project).items() if name != "memories"}
+    return {name: value for name, value in project._asdict().items() if name != "memories"}
 
 
 def _line(project: Project) -> str:

@@ -6,7 +6,6 @@ Order: flag, `GHOST_*` variable (tables joined by `__`), the project's `ghost.to
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -103,6 +102,8 @@ def files(*, cwd: Path | None = None) -> tuple[Path, ...]:
 
 @lru_cache(maxsize=256)
 def _log_once(text: str) -> None:
+    import logging  # a fifth of a short start, which is mostly silent
+
     logging.getLogger("ghost.settings").warning("%s", text)
 
 

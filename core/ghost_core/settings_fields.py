@@ -6,15 +6,13 @@ the user invents (credentials, tools, …) are listed as `TABLES`; they have no 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal
+from typing import Literal, NamedTuple
 
 type Kind = Literal["text", "whole", "number", "size", "path", "url", "list"]
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
+class Field(NamedTuple):
     """One setting: its default as `ghost.toml` spells it, and what a project file may do to it.
 
     `tighter` is None (never without trust), "lower" (down only), "free" (harmless), or the values

@@ -11,9 +11,9 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
+from typing import NamedTuple
 
 from ghost_core import trust
 from ghost_core.errors import ConfigError
@@ -27,16 +27,14 @@ SIZE_LIMIT = 1024 * 1024
 _PLACE = re.compile(r"at (line \d+, column \d+|end of document)")
 
 
-@dataclass(frozen=True, slots=True)
-class Layer:
+class Layer(NamedTuple):
     """What one source says; `origin` is the file's path, "environment" or "command line"."""
 
     origin: str
     values: Mapping[str, object]
 
 
-@dataclass(frozen=True, slots=True)
-class Sources:
+class Sources(NamedTuple):
     """All layers, strongest first, and what the user should be told about them."""
 
     layers: tuple[Layer, ...]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import dataclass
 from os.path import exists, isdir, isfile  # unlike those of Path, they never raise
 from pathlib import Path
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 _CONFIG_BYTES: Final = 262_144
 _SECTION: Final = re.compile(r'\s*\[\s*remote\s+"(?P<name>[^"]*)"\s*\]')
@@ -24,8 +23,7 @@ _ADDRESS: Final = re.compile(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Checkout:
+class Checkout(NamedTuple):
     """A directory, resolved; `common` and `remote` are empty outside git."""
 
     path: str

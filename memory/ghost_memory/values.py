@@ -1,17 +1,18 @@
-"""What memory hands out: plain frozen values, no rows."""
+"""What memory hands out: plain frozen values, no rows.
+
+`ghost context` loads them at every start of an agent; the module of dataclasses alone costs it a fifth.
+"""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 GLOBAL = "_global"
 """The project whose memories are shown in every project."""
 
 
-@dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(NamedTuple):
     """One memory as it is stored; times RFC 3339 UTC text."""
 
     id: str
@@ -32,8 +33,7 @@ class Memory:
     session_id: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Project:
+class Project(NamedTuple):
     """A bucket of memories; `path` equals the id while no checkout is known.
 
     `memories` is counted where all projects are listed, and 0 elsewhere.
@@ -46,8 +46,7 @@ class Project:
     memories: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """Something to be done; priority 0 is critical, 4 low."""
 
     id: str
@@ -62,8 +61,7 @@ class Task:
     completed_at: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """A choice between alternatives."""
 
     id: str
@@ -80,8 +78,7 @@ class Decision:
     updated_at: str
 
 
-@dataclass(frozen=True, slots=True)
-class Saved:
+class Saved(NamedTuple):
     """What a save did: the row, and its likely twin with the score, or that the same text was there."""
 
     id: str
@@ -93,8 +90,7 @@ class Saved:
     superseded: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Recorded:
+class Recorded(NamedTuple):
     """The two ids of a decision, and of the one it replaces, what could not be done."""
 
     decision_id: str
