@@ -15,7 +15,7 @@ class Command(NamedTuple):
 
     `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
     for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken;
-    a `quick` one asks neither checked settings nor the ledger, so there is nothing to hear of them.
+    a `quick` one asks neither checked settings nor the ledger, so nothing is to be heard of them.
     """
 
     name: str

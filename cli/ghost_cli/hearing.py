@@ -1,4 +1,4 @@
-"""What settings and ledger have to say becomes a warning of the command; who asks neither needs no logging."""
+"""What settings and ledger have to say becomes a warning of the command; without either no logging loads."""
 
 from __future__ import annotations
 
