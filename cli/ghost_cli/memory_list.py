@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Annotated
 
 import typer
@@ -35,7 +34,7 @@ def list_(
         )
     document = {
         "schema": "ghost/memories/v1",
-        "memories": [asdict(each) for each in found],
+        "memories": [each._asdict() for each in found],
         "total": total,
     }
     output.result(document, shown.listed(found, total))
