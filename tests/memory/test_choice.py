@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -14,7 +12,7 @@ ROW = Memory("", "app", "fact", "text", 0.5, (), False, "mcp", "", "", 0)
 
 def rows(*categories: str, pinned: tuple[int, ...] = ()) -> list[Memory]:
     return [
-        replace(ROW, id=str(place), category=each, pinned=place in pinned)
+        ROW._replace(id=str(place), category=each, pinned=place in pinned)
         for place, each in enumerate(categories)
     ]
 
@@ -50,7 +48,7 @@ def test_the_slots_are_filled_and_the_order_is_kept(
     said: list[tuple[str, bool]], limit: int
 ) -> None:
     ranked = [
-        replace(ROW, id=str(place), category=category, pinned=pinned)
+        ROW._replace(id=str(place), category=category, pinned=pinned)
         for place, (category, pinned) in enumerate(said)
     ]
     found = ids(chosen(ranked, limit=limit))

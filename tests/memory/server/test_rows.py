@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ghost_memory import work
 from ghost_memory.asking import Hit
 from ghost_memory.server import rows
@@ -9,7 +7,7 @@ from support.memory import Store
 
 
 def test_a_memory_line_is_that_of_the_origin(memory: Store) -> None:
-    kept = replace(memory.keep("text", tags=("a", "b")), pinned=True)
+    kept = memory.keep("text", tags=("a", "b"))._replace(pinned=True)
     entry = rows.of_memory(kept)
     assert entry.line(entry.texts) == f'- [fact] `{kept.id}` (0.7 [pinned] tags:["a","b"]) «text»'
 
