@@ -1,7 +1,7 @@
 """The server over Streamable HTTP, on loopback only.
 
-A page in a browser on this machine must not reach it, so the SDK checks Host and Origin: only names of this
-machine pass. There is no other check: whoever may open a port of this machine may read and change memory.
+A page in a browser on this machine must not reach it, so `guard` judges Host and Origin. There is no other
+check: whoever may open a port of this machine may read and change memory.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any, Final, override
 import anyio
 import uvicorn
 from mcp.server.lowlevel import Server
+from mcp.server.transport_security import TransportSecuritySettings
 
 from ghost_core.errors import UnavailableError
+from ghost_memory.server.guard import Guard
 
 __all__ = ["HOST", "PATH", "listener", "serve"]
 
@@ -44,20 +46,32 @@ def listener(port: int) -> socket.socket:
 
 async def serve(server: Server[Any], taken: socket.socket, ready: Callable[[str], None]) -> None:
     """Serve until a signal asks to stop; `ready` hears the address once connections are accepted."""
-    app = server.streamable_http_app(streamable_http_path=PATH, host=HOST)
-    config = uvicorn.Config(
-        app,
-        log_config=None,
-        access_log=False,
-        timeout_graceful_shutdown=_GRACE_SECONDS,
-        server_header=False,
-    )
-    web = _Web(config, lambda: ready(f"http://{HOST}:{taken.getsockname()[1]}{PATH}"))
+    port = taken.getsockname()[1]
+    web = _Web(_config(server, port), lambda: ready(f"http://{HOST}:{port}{PATH}"))
     with contextlib.closing(taken):
         async with anyio.create_task_group() as group:
             group.start_soon(_stop_at_signal, web)
             await web.serve(sockets=[taken])
             group.cancel_scope.cancel()
+
+
+def _config(server: Server[Any], port: int) -> uvicorn.Config:
+    """Return how it is served: one known reader of HTTP, no upgrades, nobody who speaks for a client."""
+    # The SDK's own check of Host takes `localhost:80.evil.example` for a port of localhost.
+    unchecked = TransportSecuritySettings(enable_dns_rebinding_protection=False)
+    app = server.streamable_http_app(
+        streamable_http_path=PATH, host=HOST, transport_security=unchecked
+    )
+    return uvicorn.Config(
+        Guard(app, port),
+        http="h11",
+        ws="none",
+        proxy_headers=False,
+        log_config=None,
+        access_log=False,
+        timeout_graceful_shutdown=_GRACE_SECONDS,
+        server_header=False,
+    )
 
 
 async def _stop_at_signal(web: uvicorn.Server) -> None:
