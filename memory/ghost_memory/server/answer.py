@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from ghost_core.errors import UsageError
-from ghost_memory.server.quoting import ANSWER_COST, LEAST, clip, cost, share
+from ghost_memory.server.budget import ANSWER_COST, LEAST, clip, cost, share
 
 __all__ = ["Answer", "Entry", "Page", "Touched", "paged", "start_of"]
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from ghost_memory.quotation import quoted
 from ghost_memory.server import resources
 from ghost_memory.server.desk import Desk, named_project
-from ghost_memory.server.quoting import quoted
 
 __all__ = ["RENDERED"]
 

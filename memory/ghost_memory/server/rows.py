@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from ghost_memory.asking import Hit
+from ghost_memory.quotation import harmless, quoted
 from ghost_memory.server.answer import Entry
-from ghost_memory.server.quoting import harmless, quoted
 from ghost_memory.values import Decision, Memory, Task
 
 __all__ = ["of_decision", "of_hit", "of_memory", "of_task"]

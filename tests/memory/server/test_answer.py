@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core.errors import UsageError
+from ghost_memory.quotation import quoted
 from ghost_memory.server.answer import Entry, Page, paged, start_of
-from ghost_memory.server.quoting import ANSWER_COST, cost, quoted
+from ghost_memory.server.budget import ANSWER_COST, cost
 
 TEXTS = st.text(alphabet=st.characters(codec="utf-8"), max_size=400)
 

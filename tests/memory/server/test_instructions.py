@@ -3,9 +3,9 @@ from __future__ import annotations
 import re
 
 from ghost_memory.limits import CATEGORIES
+from ghost_memory.server.budget import cost
 from ghost_memory.server.catalogue.tools import TOOLS
 from ghost_memory.server.instructions import INSTRUCTIONS
-from ghost_memory.server.quoting import cost
 
 
 def test_every_tool_and_category_that_is_named_exists() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from ghost_memory.server.quoting import ANSWER_COST, cost
+from ghost_memory.server.budget import ANSWER_COST, cost
 from ghost_memory.server.resources import NOTHING
 from ghost_memory.server.service import Caller, Failure, Service
 from support.mcp import Calls

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from ghost_core.errors import UnavailableError
 from ghost_memory.server.answer import Touched
+from ghost_memory.server.budget import ANSWER_COST, cost
 from ghost_memory.server.catalogue.tools import TOOLS
-from ghost_memory.server.quoting import ANSWER_COST, cost
 from ghost_memory.server.service import Caller, Failure, Service
 from support.mcp import Calls, service_on
 from support.memory import Store

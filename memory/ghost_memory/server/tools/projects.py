@@ -14,10 +14,11 @@ from ghost_core.errors import DeniedError
 from ghost_memory import concluded, hosted, memories, projects
 from ghost_memory.concluded import Judged
 from ghost_memory.journal import Writing
+from ghost_memory.quotation import harmless, quoted
 from ghost_memory.server.answer import Answer, Entry, Page, Touched, paged, start_of
+from ghost_memory.server.budget import clip
 from ghost_memory.server.catalogue.resources import KINDS
 from ghost_memory.server.desk import Desk, named_project
-from ghost_memory.server.quoting import clip, harmless, quoted
 from ghost_memory.values import GLOBAL, Project
 
 __all__ = ["context", "delete", "health", "listing", "resolve"]

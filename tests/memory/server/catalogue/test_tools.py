@@ -5,10 +5,10 @@ import re
 import jsonschema
 import pytest
 
+from ghost_memory.server.budget import ANSWER_COST, cost
 from ghost_memory.server.catalogue.tools import TOOLS
 from ghost_memory.server.offer import Tool
 from ghost_memory.server.parameters import schema
-from ghost_memory.server.quoting import ANSWER_COST, cost
 
 # The names and parameters of the public origin, required ones marked; ours may only add to them.
 ORIGIN = {
