@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from ghost_cli import inside, output
@@ -42,7 +44,7 @@ def mcp(words: list[str]) -> int:
         return _stdio(session)
     from ghost_memory.server import start
 
-    start.on_loopback(_open, port, _say, session=session)
+    start.on_loopback(partial(_open, None), port, _say, session=session)
     return 0
 
 
@@ -56,11 +58,19 @@ def _stdio(session: str) -> int:
     with taken() as streams:
         from ghost_memory.server import start
 
-        start.on_stdio(_open, streams, session=session)
+        start.on_stdio(partial(_open, _folder()), streams, session=session)
     return 0
 
 
-def _open() -> Store:
+def _folder() -> Path | None:
+    """Return where the host started us, if it is still there."""
+    try:
+        return Path.cwd()
+    except OSError:
+        return None
+
+
+def _open(folder: Path | None) -> Store:
     """Open the store of this home; runs in a thread, at the first call."""
     from contextlib import ExitStack
 
@@ -77,7 +87,7 @@ def _open() -> Store:
         secrets = SecretSource(opened.home, recorder.engine)
         sense = Sense.open(opened.settings, recorder.engine, clock, secrets.resolve)
         closing = held.pop_all().close
-    return Store(recorder, clock, plug(opened.settings.memory, sense), closing)
+    return Store(recorder, clock, plug(opened.settings.memory, sense), closing, folder)
 
 
 def _say(address: str) -> None:

@@ -1,4 +1,7 @@
-"""What replaced what: the newer memories behind an older one, over every live `supersedes` edge."""
+"""What replaced what: the newer memories behind an older one, over every live `supersedes` edge.
+
+A memory is replaced by one of its own project or by one that all projects share, never by a stranger's.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_memory.ranking import Edge
+from ghost_memory.values import GLOBAL
 
 __all__ = ["edges", "newer", "newest"]
 
@@ -19,8 +23,8 @@ _NEWER: Final = sa.text(
     " UNION"
     " SELECT up.old, l.source_id FROM up JOIN memory_links l ON l.target_id = up.new"
     " WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL)"
-    " SELECT up.old, up.new FROM up JOIN memories m ON m.id = up.new"
-    " WHERE up.old <> up.new ORDER BY up.old, m.seq"
+    " SELECT up.old, up.new FROM up JOIN memories m ON m.id = up.new JOIN memories o ON o.id = up.old"
+    " WHERE up.old <> up.new AND m.project_id IN (o.project_id, :shared) ORDER BY up.old, m.seq"
 ).bindparams(sa.bindparam("ids", expanding=True, type_=sa.Text()))
 
 
@@ -30,7 +34,7 @@ def newer(connection: Connection, ids: Collection[str]) -> dict[str, tuple[str, 
     Edges that lead in a circle end where they began.
     """
     found: dict[str, list[str]] = {}
-    for old, new in connection.execute(_NEWER, {"ids": sorted(ids)}):
+    for old, new in connection.execute(_NEWER, {"ids": sorted(ids), "shared": GLOBAL}):
         found.setdefault(str(old), []).append(str(new))
     return {old: tuple(news) for old, news in found.items()}
 

@@ -13,7 +13,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_core.errors import NotFoundError, UsageError
+from ghost_core.errors import UsageError
 from ghost_memory import ids, links, projects, words
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import (
@@ -27,7 +27,6 @@ from ghost_memory.limits import (
     limit_of,
     offset_of,
     require_one_of,
-    shown,
     tags_of,
 )
 from ghost_memory.twins import twin
@@ -202,19 +201,13 @@ def get(connection: Connection, memory_id: str, named: str | None = None) -> Mem
 
     Raises NotFoundError `memory.unknown` and `memory.project`, UsageError `memory.ambiguous`.
     """
-    full = ids.full(connection, "memories", memory_id)
+    project = "" if named is None else projects.require(connection, named).id
+    full = ids.full(connection, "memories", memory_id, project)
     row = connection.execute(
         sa.text(f"SELECT {COLUMNS} FROM memories WHERE id = :id"),
         {"id": full},
     ).mappings()
-    found = of_row(row.one())
-    if named is not None and projects.require(connection, named).id != found.project_id:
-        raise NotFoundError(
-            f"memory {full}: is not of project {shown(named)}",
-            code="memory.project",
-            hint=f"it belongs to {found.project_id!r}",
-        )
-    return found
+    return of_row(row.one())
 
 
 def listing(
@@ -332,15 +325,13 @@ def _add_tags(writing: Writing, memory_id: str, tags: Sequence[str]) -> None:
 
 
 def _replace(writing: Writing, newer: str, older: Sequence[str]) -> tuple[str, ...]:
-    """Link what a memory replaces; it must be of the same project or global."""
+    """Link what a memory replaces. It must be of the same project: what all share is theirs, not one's."""
     if not older:
         return ()
     project = get(writing.connection, newer).project_id
     replaced = []
     for each in older:
-        found = get(writing.connection, each)
-        if found.project_id not in {project, GLOBAL}:
-            raise NotFoundError(f"memory {found.id}: is of another project", code="memory.project")
+        found = get(writing.connection, each, project)
         if found.id != newer:
             links.link(writing, newer, found.id, "supersedes", strength=1.0, source="manual")
             replaced.append(found.id)

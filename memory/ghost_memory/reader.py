@@ -32,7 +32,8 @@ MEMORY: Final = (
 _OPEN: Final = "m.project_id = :project AND m.resolved_at IS NULL"
 _HOLDS: Final = (
     "(m.valid_until IS NULL OR m.valid_until > :now) AND m.id NOT IN (SELECT l.target_id"
-    " FROM memory_links l WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL)"
+    " FROM memory_links l JOIN memories n ON n.id = l.source_id WHERE l.relation = 'supersedes'"
+    f" AND l.invalidated_at IS NULL AND n.project_id IN (:project, '{GLOBAL}'))"
 )
 _TASK: Final = (
     "id, project_id, title, description, status, priority, notes, created_at, updated_at,"

@@ -8,7 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_core.errors import GhostError, NotFoundError, UsageError
+from ghost_core.errors import GhostError, UsageError
 from ghost_memory import ids, links, memories, projects
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import (
@@ -71,9 +71,13 @@ def update_task(
     priority: int | None = None,
     description: str | None = None,
     notes: str | None = None,
+    project: str = "",
 ) -> Task:
-    """Change what is given; done sets the time of completion, anything else clears it."""
-    before = task(writing.connection, task_id)
+    """Change what is given of a task, of this project if one is given.
+
+    Done sets the time of completion, anything else clears it.
+    """
+    before = task(writing.connection, task_id, project)
     values: dict[str, object] = {}
     if status is not None:
         values["status"] = require_one_of("status", status, TASK_STATES)
@@ -97,16 +101,16 @@ def update_task(
     return task(writing.connection, before.id)
 
 
-def complete_task(writing: Writing, task_id: str, *, notes: str = "") -> Task:
-    """Mark a task as done; notes are added to those it has."""
-    before = task(writing.connection, task_id)
+def complete_task(writing: Writing, task_id: str, *, notes: str = "", project: str = "") -> Task:
+    """Mark a task as done, of this project if one is given; notes are added to those it has."""
+    before = task(writing.connection, task_id, project)
     joined = "\n".join(each for each in (before.notes, notes.strip()) if each)
     return update_task(writing, before.id, status="done", notes=joined if notes else None)
 
 
-def task(connection: Connection, task_id: str) -> Task:
-    """Return a task by its id or a unique beginning of it."""
-    full = ids.full(connection, "tasks", task_id)
+def task(connection: Connection, task_id: str, project: str = "") -> Task:
+    """Return a task by its id or a unique beginning of it; raises as `ids.full`."""
+    full = ids.full(connection, "tasks", task_id, project)
     statement = sa.text(f"SELECT {_TASK} FROM tasks WHERE id = :id")
     return Task(**connection.execute(statement, {"id": full}).mappings().one())
 
@@ -187,9 +191,9 @@ def record_decision(  # the parts of one decision
     return Recorded(made, saved.id, warning, sum(each.removed for each in parts))
 
 
-def decision(connection: Connection, decision_id: str) -> Decision:
-    """Return a decision by its id or a unique beginning of it."""
-    full = ids.full(connection, "decisions", decision_id)
+def decision(connection: Connection, decision_id: str, project: str = "") -> Decision:
+    """Return a decision by its id or a unique beginning of it; raises as `ids.full`."""
+    full = ids.full(connection, "decisions", decision_id, project)
     statement = sa.text(f"SELECT {_DECISION} FROM decisions WHERE id = :id")
     return _decision(connection.execute(statement, {"id": full}).mappings().one())
 
@@ -236,9 +240,7 @@ def _page(  # the parts of one statement
 def _supersede(writing: Writing, made: str, memory: str, project: str, old: str) -> str:
     """Mark the older decision and link the memories of both; returns what went wrong."""
     try:
-        before = decision(writing.connection, old)
-        if before.project_id != project:
-            raise NotFoundError(f"decision {before.id}: is of another project")
+        before = decision(writing.connection, old, project)
     except GhostError as error:
         return error.message
     writing.connection.execute(

@@ -73,3 +73,34 @@ def test_any_text_is_answered(memory: Store, text: str) -> None:
     for table in ("memories", "tasks", "decisions"):
         with pytest.raises(GhostError), memory.journal.read() as connection:
             ids.full(connection, table, text)
+
+
+def of(memory: Store, beginning: str, project: str) -> str:
+    return memory.read(lambda connection: ids.full(connection, "memories", beginning, project))
+
+
+def test_a_beginning_is_looked_for_in_the_project_first(memory: Store) -> None:
+    with_ids(memory, "abcdef01" * 4)
+    foreign = memory.save("of others", "other").id
+    memory.write(
+        lambda w: w.connection.exec_driver_sql(
+            "UPDATE memories SET id = 'abcdef99' WHERE id = ?", (foreign,)
+        )
+    )
+    assert of(memory, "abcdef", "app") == "abcdef01" * 4
+    assert of(memory, "abcdef", "other") == "abcdef99"
+    with pytest.raises(UsageError) as ambiguous:
+        full(memory, "abcdef")
+    assert ambiguous.value.code == "memory.ambiguous"
+
+
+@pytest.mark.parametrize("beginning", ["abcdef01" * 4, "abcdef"])
+def test_what_another_project_has_is_refused_and_its_owner_named(
+    memory: Store, beginning: str
+) -> None:
+    with_ids(memory, "abcdef01" * 4)
+    with pytest.raises(NotFoundError) as caught:
+        of(memory, beginning, "other")
+    assert caught.value.code == "memory.project"
+    assert "is not of project 'other'" in caught.value.message
+    assert "'app'" in str(caught.value.hint)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from ghost_memory import lineage, links
+from ghost_memory.values import GLOBAL
 from support.memory import Store
 
 
@@ -21,6 +22,14 @@ def test_a_chain_is_followed_to_its_end(memory: Store) -> None:
     assert lineage.newest(found, one) == three
     assert lineage.newest(found, three) == ""
     assert set(lineage.edges(found)) == {(two, one), (three, one), (three, two)}
+
+
+def test_only_ones_own_project_and_what_all_share_replace(memory: Store) -> None:
+    one, foreign = memory.save("version red").id, memory.save("version green", "other").id
+    shared = memory.save("version blue", GLOBAL).id
+    for older, newer in ((one, foreign), (one, shared), (shared, foreign), (foreign, one)):
+        replace(memory, newer, older)
+    assert lines_of(memory, one, foreign, shared) == {one: (shared,), foreign: (shared,)}
 
 
 def test_an_edge_that_was_ended_replaces_nothing(memory: Store) -> None:

@@ -119,8 +119,7 @@ def test_saving_again_makes_a_resolved_memory_live(memory: Store) -> None:
 
 
 def test_replaced_memories_are_linked(memory: Store) -> None:
-    old = memory.save("the port is 8402").id
-    other = memory.save("shared by all", project=GLOBAL).id
+    old, other = memory.save("the port is 8402").id, memory.save("staging has one").id
     new = memory.save("we moved to 9000", supersedes=(old[:8], other))
     assert new.superseded == (old, other)
     assert link_rows(memory) == [(new.id, old, "supersedes"), (new.id, other, "supersedes")]
@@ -136,9 +135,10 @@ def test_a_fact_that_comes_back_replaces_what_replaced_it(memory: Store) -> None
     assert memory.rows(live) == [(old, new)]
 
 
+@pytest.mark.parametrize("owner", ["other", GLOBAL])
 @pytest.mark.parametrize("named", ["none", "nothing-like-this", ""])
-def test_a_replacement_that_cannot_be_leaves_nothing(memory: Store, named: str) -> None:
-    foreign = memory.save("of another project", project="other").id
+def test_a_replacement_that_cannot_be_leaves_nothing(memory: Store, named: str, owner: str) -> None:
+    foreign = memory.save("of another project", project=owner).id
     with pytest.raises(GhostError):
         memory.save("a new text", supersedes=(named or foreign,))
     assert memory.rows("SELECT content FROM memories") == ["of another project"]

@@ -113,3 +113,22 @@ def test_only_open_tasks_and_decisions_that_hold_are_read(memory: Store) -> None
     assert ([each.title for each in rows.rows], rows.total) == (["urgent", "low"], 2)
     chosen = memory.read(lambda c: passive.over(c).decisions("app", limit=9))
     assert ([each.title for each in chosen.rows], chosen.total) == (["two"], 1)
+
+
+def test_an_edge_from_another_project_hides_nothing(memory: Store) -> None:
+    shared, own = memory.save("be brief", GLOBAL).id, memory.save("tabs").id
+    foreign = memory.save("be long", "other").id
+    for older in (shared, own):
+        memory.write(
+            lambda w, older=older: links.link(
+                w, foreign, older, "supersedes", strength=1.0, source="manual"
+            )
+        )
+    now = memory.journal.now()
+    found = memory.read(
+        lambda c: (
+            passive.over(c).shared(limit=9, now=now).rows,
+            passive.over(c).memories("app", limit=9, now=now).rows,
+        )
+    )
+    assert [[each.id for each in kind] for kind in found] == [[shared], [own]]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ghost_core.errors import UnavailableError, UsageError
 from ghost_core.settings_models import SearchSettings
-from ghost_memory import memories, words
+from ghost_memory import links, memories, words
 from ghost_memory.asking import Found, Query, Vectors
 from ghost_memory.search import search
 from ghost_memory.values import GLOBAL
@@ -149,10 +149,12 @@ def test_the_replacement_comes_along_though_it_shares_no_word(memory: Store) -> 
     assert {each.memory.id: each.replaced_by for each in found.hits}[old] == new
 
 
-def test_a_replacement_in_another_project_is_not_shown(memory: Store) -> None:
+def test_an_edge_from_another_project_replaces_nothing_here(memory: Store) -> None:
     old = memory.save("jenkins builds the images", GLOBAL).id
-    memory.save("robots do it", "other", supersedes=(old,))
-    assert ids(ask(memory, "jenkins")) == [old]
+    foreign = memory.save("robots do it", "other").id
+    memory.write(lambda w: links.link(w, foreign, old, "supersedes", strength=1.0, source="manual"))
+    (hit,) = ask(memory, "jenkins").hits
+    assert (hit.memory.id, hit.label, hit.replaced_by) == (old, "", "")
 
 
 def test_what_is_no_longer_valid_is_withheld_and_counted(memory: Store) -> None:

@@ -186,7 +186,7 @@ def test_a_decision_of_another_project_is_not_replaced(memory: Store) -> None:
     old = memory.write(
         lambda w: work.record_decision(w, "other", title="t", decision="d", rationale="r")
     )
-    assert "another project" in record(memory, supersedes=old.decision_id).warning
+    assert "is not of project" in record(memory, supersedes=old.decision_id).warning
     assert memory.read(lambda c: work.decision(c, old.decision_id)).status == "active"
 
 

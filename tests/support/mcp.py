@@ -41,10 +41,15 @@ ENVELOPE = {
 }
 
 
+def opened_on(store: Store, parts: Parts | None = None) -> Opened:
+    """Return an open memory as the server sees it; it stays open when the server closes it."""
+    return Opened(store.recorder, store.clock, parts or plug(MemorySettings()), lambda: None)
+
+
 def service_on(store: Store, parts: Parts | None = None) -> Service:
-    """Return the service over an open memory, which stays open when it closes."""
-    plugged = parts or plug(MemorySettings())
-    return Service(lambda: Opened(store.recorder, store.clock, plugged, lambda: None))
+    """Return the service over an open memory."""
+    opened = opened_on(store, parts)
+    return Service(lambda: opened)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from sqlalchemy.engine import Connection
@@ -22,14 +23,25 @@ _PATHS: Final = ("/", "~", ".", "\\")
 
 @dataclass(frozen=True, slots=True)
 class Desk:
-    """One caller's place: changes are entered under its name."""
+    """One caller's place: changes are entered under its name; `folder` is where its host started us."""
 
     journal: Journal
     parts: Parts
+    folder: Path | None = None
 
     def change[T](self, work: Callable[[Writing], T]) -> T:
         """Run one change; it is durable when this returns."""
         return self.journal.write(work)
+
+    def owner(self, connection: Connection, named: str) -> str:
+        """Return the project for which a call speaks: the one it names, else that of the folder, else none.
+
+        Raises as `projects.require`, and UsageError `project.ambiguous`.
+        """
+        if named:
+            return named_project(connection, named).id
+        found = projects.of_directory(connection, self.folder) if self.folder else None
+        return found.id if found else ""
 
 
 def named_project(connection: Connection, named: str) -> Project:

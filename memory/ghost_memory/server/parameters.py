@@ -52,10 +52,14 @@ class Parameter:
     bounds: tuple[float, float] | None = None
 
 
-def project(name: str = "project_id", about: str = "Name or id of the project.") -> Parameter:
+def project(
+    name: str = "project_id", about: str = "Name or id of the project.", *, required: bool = True
+) -> Parameter:
     """Return the parameter that names a project; both spellings of the origin are taken."""
     other = "project" if name == "project_id" else "project_id"
-    return Parameter(name, "text", about, required=True, also=other)
+    return Parameter(
+        name, "text", about, required=required, default=None if required else "", also=other
+    )
 
 
 def limit(default: int) -> Parameter:

@@ -35,7 +35,7 @@ TAGS: Final = Parameter("tags", "texts", "Up to 10 short tags.", default=())
 SUPERSEDES: Final = Parameter(
     "supersedes",
     "texts",
-    "Ids of memories that this one replaces: they sink below it and point to it.",
+    "Ids of memories of the same project that this one replaces: they sink below it and point to it.",
     default=(),
 )
 _GUIDE: Final = (

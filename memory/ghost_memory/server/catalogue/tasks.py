@@ -14,6 +14,11 @@ __all__ = ["TOOLS"]
 TASK_ID: Final = Parameter(
     "task_id", "text", "Id of the task, or a unique beginning of it.", required=True
 )
+OF_PROJECT: Final = project(
+    about="Name or id of the project of the task; needed where it is not that of the directory in"
+    " which the host works.",
+    required=False,
+)
 _CHANGED: Final = shapes.of({"completed_at": "text"}, id="text", status="text", priority="count")
 _PRIORITY: Final = "0 critical, 1 high, 2 normal, 3 low, 4 some day."
 
@@ -56,6 +61,7 @@ TOOLS: Final = (
             Parameter("status", "text", "The new status.", choices=TASK_STATES),
             Parameter("priority", "integer", _PRIORITY),
             Parameter("description", "text", "The new description."),
+            OF_PROJECT,
         ),
         "tasks.update",
         _CHANGED,
@@ -65,7 +71,11 @@ TOOLS: Final = (
         "ghost_task_complete",
         "Complete a task",
         "Mark a task as done; notes are added to those it has.",
-        (TASK_ID, Parameter("notes", "text", "What was done, or what to know.", default="")),
+        (
+            TASK_ID,
+            Parameter("notes", "text", "What was done, or what to know.", default=""),
+            OF_PROJECT,
+        ),
         "tasks.complete",
         _CHANGED,
         repeats=True,

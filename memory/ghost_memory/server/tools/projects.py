@@ -94,9 +94,10 @@ def _judged(connection: Connection, place: Project) -> tuple[int, list[Judged]]:
     older = connection.execute(
         sa.text(
             "SELECT l.target_id FROM memory_links l JOIN memories m ON m.id = l.target_id"
+            " JOIN memories n ON n.id = l.source_id AND n.project_id IN (:id, :shared)"
             " WHERE l.relation = 'supersedes' AND l.invalidated_at IS NULL AND m.project_id = :id"
         ),
-        {"id": place.id},
+        {"id": place.id, "shared": GLOBAL},
     ).scalars()
     return len(rows), concluded.judge(rows, {str(each) for each in older})
 

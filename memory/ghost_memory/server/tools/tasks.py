@@ -40,19 +40,29 @@ def update(
     status: str | None,
     priority: int | None,
     description: str | None,
+    project_id: str,
 ) -> Answer:
     """Change what is given of a task."""
     changed = desk.change(
         lambda writing: work.update_task(
-            writing, task_id, status=status or None, priority=priority, description=description
+            writing,
+            task_id,
+            status=status or None,
+            priority=priority,
+            description=description,
+            project=desk.owner(writing.connection, project_id),
         )
     )
     return _changed(changed, "Task updated.")
 
 
-def complete(desk: Desk, *, task_id: str, notes: str) -> Answer:
+def complete(desk: Desk, *, task_id: str, notes: str, project_id: str) -> Answer:
     """Mark a task as done."""
-    done = desk.change(lambda writing: work.complete_task(writing, task_id, notes=notes))
+    done = desk.change(
+        lambda writing: work.complete_task(
+            writing, task_id, notes=notes, project=desk.owner(writing.connection, project_id)
+        )
+    )
     return _changed(done, "Task completed.")
 
 
@@ -63,4 +73,4 @@ def _changed(task: Task, text: str) -> Answer:
         "priority": task.priority,
         **({"completed_at": task.completed_at} if task.completed_at else {}),
     }
-    return Answer(text, data, (Touched(task.project_id, ("tasks",)),))
+    return Answer(text, data, (Touched(task.project_id, ("context", "tasks")),))

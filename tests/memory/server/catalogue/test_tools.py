@@ -33,7 +33,7 @@ ORIGIN = {
     "ghost_list_projects": "",
     "ghost_health": "",
 }
-ADDED = {"cursor", "supersedes", "status", "limit"}
+ADDED = {"cursor", "supersedes", "status", "limit", "project_id"}
 DEFAULTS = {
     "ghost_memory_search": {"limit": 10},
     "ghost_memory_save": {"category": "fact", "importance": 0.7},

@@ -51,7 +51,7 @@ def test_tasks_are_listed_by_status_and_page(call: Calls) -> None:
     )
 
 
-def test_a_change_touches_only_the_tasks(call: Calls) -> None:
+def test_a_change_touches_the_tasks_and_the_context_that_shows_them(call: Calls) -> None:
     call.save("x")
     (touched,) = call("ghost_task_create", project_id="app", title="t").touched
-    assert touched.what == ("tasks",)
+    assert touched.what == ("context", "tasks")
