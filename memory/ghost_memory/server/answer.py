@@ -1,4 +1,4 @@
-"""What a tool answers: a text for the model, the same as data for programs, and what its write touched."""
+"""What a tool answers: a text for the model, and the same as data for programs."""
 
 from __future__ import annotations
 
@@ -10,22 +10,10 @@ from typing import Final
 from ghost_core.errors import UsageError
 from ghost_memory.server.budget import ANSWER_COST, LEAST, clip, cost, share
 
-__all__ = ["Answer", "Entry", "Page", "Touched", "paged", "start_of"]
+__all__ = ["Answer", "Entry", "Page", "paged", "start_of"]
 
 _ROOM: Final = 600  # for the line that says how much was shown, and the fields around the list
 _MARKS: Final = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Touched:
-    """A project in which something changed; `what` names its resources: context, decisions, tasks.
-
-    `name` is given where the project itself is gone, so that both its addresses can still be told.
-    """
-
-    project: str
-    what: tuple[str, ...] = ("context",)
-    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +22,6 @@ class Answer:
 
     text: str
     data: Mapping[str, object] = field(default_factory=dict)
-    touched: tuple[Touched, ...] = ()
     failed: bool = False
 
 

@@ -10,12 +10,11 @@ import anyio.to_thread
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
-from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 
 from ghost_core.version import __version__
-from ghost_memory.server.answer import Answer
+from ghost_memory.server.announcer import Announcer
 from ghost_memory.server.catalogue.prompts import PROMPTS
 from ghost_memory.server.catalogue.resources import FIXED, TEMPLATES
 from ghost_memory.server.catalogue.tools import TOOLS
@@ -23,7 +22,6 @@ from ghost_memory.server.instructions import INSTRUCTIONS
 from ghost_memory.server.offer import Prompt, Tool
 from ghost_memory.server.parameters import schema
 from ghost_memory.server.service import Caller, Failure, Service
-from ghost_memory.server.subscribers import Subscribers
 
 __all__ = ["build"]
 
@@ -37,9 +35,11 @@ type Page = types.PaginatedRequestParams | None
 
 def build(service: Service, *, session: str = "") -> Server[Any]:
     """Return a server for any number of clients; `session` is the ghost session in which all run."""
-    handlers = _Handlers(service, session)
+    announcer = Announcer(service)
+    handlers = _Handlers(service, session, announcer)
     server: Server[Any] = Server(
         NAME,
+        lifespan=announcer.lifespan,
         version=__version__,
         title="Ghost memory",
         instructions=INSTRUCTIONS,
@@ -48,9 +48,9 @@ def build(service: Service, *, session: str = "") -> Server[Any]:
         on_list_resources=handlers.list_resources,
         on_list_resource_templates=handlers.list_templates,
         on_read_resource=handlers.read_resource,
-        on_subscribe_resource=handlers.subscribe,
-        on_unsubscribe_resource=handlers.unsubscribe,
-        on_subscriptions_listen=ListenHandler(handlers.bus),
+        on_subscribe_resource=announcer.subscribe,
+        on_unsubscribe_resource=announcer.unsubscribe,
+        on_subscriptions_listen=announcer.listen,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
@@ -72,11 +72,10 @@ async def _discover(
 class _Handlers:
     """What answers each method; the work is done in threads, the loop stays free."""
 
-    def __init__(self, service: Service, session: str) -> None:
+    def __init__(self, service: Service, session: str, announcer: Announcer) -> None:
         self._service = service
         self._session = session
-        self._subscribers = Subscribers()
-        self.bus = InMemorySubscriptionBus()
+        self._announcer = announcer
 
     async def list_tools(self, _context: Context, _params: Page) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_tool(each) for each in TOOLS.values()])
@@ -90,8 +89,8 @@ class _Handlers:
             answer = await anyio.to_thread.run_sync(call)
         except Failure as failure:
             raise MCPError(types.INVALID_PARAMS, failure.text) from failure
-        if answer.touched:
-            await self._announce(answer, caller)
+        if not TOOLS[params.name].reads:
+            await self._announcer.tell()
         content: list[types.ContentBlock] = [types.TextContent(type="text", text=answer.text)]
         data = None if answer.failed else dict(answer.data)
         return types.CallToolResult(
@@ -136,19 +135,6 @@ class _Handlers:
         contents = types.TextResourceContents(uri=uri, text=text, mime_type=TEXT)
         return types.ReadResourceResult(contents=[contents])
 
-    async def subscribe(
-        self, context: Context, params: types.SubscribeRequestParams
-    ) -> types.EmptyResult:
-        if not self._subscribers.add(context.session, str(params.uri)):
-            raise MCPError(types.INVALID_PARAMS, "expected the address of a resource, ghost://…")
-        return types.EmptyResult()
-
-    async def unsubscribe(
-        self, context: Context, params: types.UnsubscribeRequestParams
-    ) -> types.EmptyResult:
-        self._subscribers.remove(context.session, str(params.uri))
-        return types.EmptyResult()
-
     async def list_prompts(self, _context: Context, _params: Page) -> types.ListPromptsResult:
         return types.ListPromptsResult(prompts=[_prompt(each) for each in PROMPTS.values()])
 
@@ -170,15 +156,6 @@ class _Handlers:
         except Failure as failure:
             code = types.INVALID_PARAMS if failure.missing else types.INTERNAL_ERROR
             raise MCPError(code, failure.text) from failure
-
-    async def _announce(self, answer: Answer, caller: Caller) -> None:
-        """Tell of everything that a write made stale, to clients of both eras."""
-        stale: Sequence[str] = await anyio.to_thread.run_sync(
-            partial(self._service.stale, answer, caller)
-        )
-        await self._subscribers.tell(stale)
-        for uri in stale:
-            await self.bus.publish(ResourceUpdated(uri))
 
     def _caller(self, context: Context) -> Caller:
         known = context.session.client_params

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -22,6 +22,8 @@ from ghost_memory.server.catalogue.tools import TOOLS
 from ghost_memory.server.parameters import read
 
 if TYPE_CHECKING:  # the store behind it is loaded with the first call
+    from sqlalchemy.engine import Engine
+
     from ghost_memory.server.desk import Desk
 
 __all__ = ["Caller", "Failure", "Opened", "Service"]
@@ -118,14 +120,9 @@ class Service:
 
         return self._told(name, render)
 
-    def stale(self, answer: Answer, caller: Caller) -> Sequence[str]:
-        """Return the addresses of the resources that a call made stale."""
-        if not answer.touched:
-            return ()
-        from ghost_memory.server import uris
-
-        with self.open().desk(caller).journal.read() as connection:
-            return uris.touched(connection, answer.touched)
+    def engine(self) -> Engine:
+        """Return the database, for what watches it. Raises as opening the store."""
+        return self.open().desk(Caller()).journal.engine
 
     def close(self) -> None:
         """Close the store, if it was ever opened."""

@@ -50,6 +50,10 @@ class Subscribers:
         if client is not None:
             client.uris.pop(uri, None)
 
+    def __bool__(self) -> bool:
+        """Tell whether anybody wants to hear of anything."""
+        return any(client.uris for client in self._clients.values())
+
     async def tell(self, stale: Iterable[str]) -> None:
         """Tell every client of each address that it asked for, spelled as it did."""
         changed = {unquote(uri) for uri in stale}

@@ -13,9 +13,19 @@ from urllib.parse import quote, unquote
 from sqlalchemy.engine import Connection
 
 from ghost_memory import projects
-from ghost_memory.server.answer import Touched
 from ghost_memory.server.catalogue.resources import GLOBALS, KINDS
 from ghost_memory.values import GLOBAL, Project
+
+
+class Touched(NamedTuple):
+    """A project in which something changed; `what` names its resources: context, decisions, tasks.
+
+    `name` is given where the project itself is gone, so that both its addresses can still be told.
+    """
+
+    project: str
+    what: tuple[str, ...] = ("context",)
+    name: str = ""
 
 
 class Address(NamedTuple):

@@ -9,7 +9,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ghost_core.errors import UnavailableError
-from ghost_memory.server.answer import Touched
 from ghost_memory.server.budget import ANSWER_COST, cost
 from ghost_memory.server.catalogue.tools import TOOLS
 from ghost_memory.server.service import Caller, Failure, Service
@@ -54,8 +53,6 @@ def test_any_call_is_answered_or_refused_and_never_surprises(
         assert answer.text
         answer.text.encode()
         assert cost(answer.text) <= ANSWER_COST
-        if answer.touched:
-            assert service.stale(answer, Caller())
 
 
 def test_a_tool_that_does_not_exist_is_a_failure(service: Service) -> None:
@@ -121,18 +118,6 @@ def test_after_the_end_a_call_is_refused(service: Service) -> None:
     service.close()
     answer = service.call("ghost_health", {}, Caller())
     assert answer.text == "memory: the server is ending"
-
-
-def test_a_write_names_what_it_made_stale(service: Service, call: Calls) -> None:
-    answer = call("ghost_memory_save", project_id="app", content="x")
-    assert answer.touched == (Touched("app"),)
-    assert service.stale(answer, Caller()) == ["ghost://project/app/context"]
-    gone = call("ghost_project_delete", project="app", apply=True)
-    assert service.stale(gone, Caller()) == [
-        "ghost://project/app/context",
-        "ghost://project/app/decisions",
-        "ghost://project/app/tasks",
-    ]
 
 
 @pytest.mark.parametrize(

@@ -156,10 +156,10 @@ def test_only_json_rpc_reaches_stdout_whatever_is_printed(place: GhostHome, tmp_
         "import os, sys, warnings\n"
         "from ghost_cli import mcp\n"
         "opened = mcp._open\n"
-        "def noisy():\n"
+        "def noisy(folder):\n"
         "    print('printed'); warnings.warn('warned'); os.system('echo of a child')\n"
         "    os.write(1, b'written\\n')\n"
-        "    return opened()\n"
+        "    return opened(folder)\n"
         "mcp._open = noisy\n"
         "from ghost_cli.main import main\n"
         "sys.exit(main(['mcp']))\n",

@@ -55,3 +55,12 @@ def test_what_is_remembered_has_a_bound(monkeypatch: Any) -> None:
             wanted.add(of(session), f"ghost://project/{number}/context")
     anyio.run(wanted.tell, [f"ghost://project/{number}/context" for number in range(5)])
     assert [len(session.heard) for session in sessions] == [0, 0, 3, 3, 3]
+
+
+def test_it_is_true_as_long_as_somebody_wants_to_hear() -> None:
+    wanted, client = Subscribers(), object()
+    assert not wanted
+    wanted.add(of(Session(client)), CONTEXT)
+    assert wanted
+    wanted.remove(of(Session(client)), CONTEXT)
+    assert not wanted

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_memory.server import uris
-from ghost_memory.server.answer import Touched
-from ghost_memory.server.uris import Address, address, parse
+from ghost_memory.server.uris import Address, Touched, address, parse
 from ghost_memory.values import GLOBAL
 from support.memory import Store
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ghost_memory import work
 from ghost_memory.journal import Writing
 from ghost_memory.server import rows
-from ghost_memory.server.answer import Answer, Page, Touched, paged, start_of
+from ghost_memory.server.answer import Answer, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project
 from ghost_memory.values import Recorded
 
@@ -28,11 +28,10 @@ def record(
 ) -> Answer:
     """Keep a decision and the memory that speaks of it."""
 
-    def perform(writing: Writing) -> tuple[str, Recorded]:
-        place = named_project(writing.connection, project_id)
-        return place.id, work.record_decision(
+    def perform(writing: Writing) -> Recorded:
+        return work.record_decision(
             writing,
-            place.id,
+            named_project(writing.connection, project_id).id,
             title=title,
             decision=decision,
             rationale=rationale,
@@ -42,7 +41,7 @@ def record(
             status=status,
         )
 
-    place, made = desk.change(perform)
+    made = desk.change(perform)
     desk.parts.saved()
     text = (
         f"Decision recorded (decision_id: {made.decision_id}, memory_id: {made.memory_id})."
@@ -58,7 +57,7 @@ def record(
         "memory_id": made.memory_id,
         **({"warning": made.warning} if made.warning else {}),
     }
-    return Answer(text, data, (Touched(place, ("context", "decisions")),))
+    return Answer(text, data)
 
 
 def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str) -> Answer:

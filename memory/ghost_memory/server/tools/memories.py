@@ -10,7 +10,7 @@ from ghost_memory.journal import Writing
 from ghost_memory.limits import CONTENT_BYTES
 from ghost_memory.memories import Fields, Note
 from ghost_memory.server import rows
-from ghost_memory.server.answer import Answer, Entry, Page, Touched, paged, start_of
+from ghost_memory.server.answer import Answer, Entry, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project, project_to_write
 from ghost_memory.values import Memory, Saved
 
@@ -61,16 +61,15 @@ def save(
     """Keep a text in a project, which is made if it is new."""
     note = Note(content, category, importance, tags, supersedes=supersedes)
 
-    def work(writing: Writing) -> tuple[str, Saved]:
-        place = project_to_write(writing, project_id)
-        return place.id, memories.save(writing, place.id, note)
+    def work(writing: Writing) -> Saved:
+        return memories.save(writing, project_to_write(writing, project_id).id, note)
 
-    place, result = desk.change(work)
+    result = desk.change(work)
     desk.parts.saved()
-    return saved(result, place, "Memory saved")
+    return saved(result, "Memory saved")
 
 
-def saved(result: Saved, place: str, done: str) -> Answer:
+def saved(result: Saved, done: str) -> Answer:
     """Return what a save did."""
     parts = [f"{done} (id: {result.id})"]
     if result.existing:
@@ -92,7 +91,7 @@ def saved(result: Saved, place: str, done: str) -> Answer:
         **({"superseded": list(result.superseded)} if result.superseded else {}),
         **({"removed_secrets": result.removed} if result.removed else {}),
     }
-    return Answer(text, data, (Touched(place),))
+    return Answer(text, data)
 
 
 def listing(desk: Desk, *, project_id: str, category: str, limit: int, cursor: str) -> Answer:
@@ -115,7 +114,7 @@ def _row(memory: Memory, own: str) -> Entry:
 def delete(desk: Desk, *, project_id: str, memory_id: str) -> Answer:
     """Remove a memory of a project."""
     gone = desk.change(lambda writing: memories.delete(writing, project_id, memory_id))
-    return Answer("Memory deleted.", {"id": gone.id, "deleted": True}, (Touched(gone.project_id),))
+    return Answer("Memory deleted.", {"id": gone.id, "deleted": True})
 
 
 def update(
@@ -137,7 +136,7 @@ def update(
         desk.parts.saved()
     text = f"Memory updated (id: {changed.id}): {', '.join(_plain(names))}."
     data = {"id": changed.id, "changed": _plain(names)}
-    return Answer(text, data, (Touched(changed.project_id),))
+    return Answer(text, data)
 
 
 def _plain(names: Sequence[str]) -> list[str]:
@@ -147,19 +146,14 @@ def _plain(names: Sequence[str]) -> list[str]:
 
 def promote(desk: Desk, *, project_id: str, memory_id: str) -> Answer:
     """Move a memory to what all projects share."""
-
-    def work(writing: Writing) -> tuple[str, Memory]:
-        left = named_project(writing.connection, project_id).id
-        return left, memories.promote(writing, left, memory_id)
-
-    left, moved = desk.change(work)
+    moved = desk.change(lambda writing: memories.promote(writing, project_id, memory_id))
     data = {"id": moved.id, "promoted": True}
     text = f"Memory promoted to global (id: {moved.id})."
-    return Answer(text, data, (Touched(left), Touched(moved.project_id)))
+    return Answer(text, data)
 
 
 def pin(desk: Desk, *, project_id: str, memory_id: str, pinned: bool) -> Answer:
     """Exempt a memory from decay and consolidation, or end that."""
     done = desk.change(lambda writing: memories.pin(writing, project_id, memory_id, pinned=pinned))
     text = "Memory pinned." if pinned else "Memory unpinned."
-    return Answer(text, {"id": done.id, "pinned": done.pinned}, (Touched(done.project_id),))
+    return Answer(text, {"id": done.id, "pinned": done.pinned})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,9 +14,8 @@ from ghost_memory import concluded, hosted, memories, projects
 from ghost_memory.concluded import Judged
 from ghost_memory.journal import Writing
 from ghost_memory.quotation import harmless, quoted
-from ghost_memory.server.answer import Answer, Entry, Page, Touched, paged, start_of
+from ghost_memory.server.answer import Answer, Entry, Page, paged, start_of
 from ghost_memory.server.budget import clip
-from ghost_memory.server.catalogue.resources import KINDS
 from ghost_memory.server.desk import Desk, named_project
 from ghost_memory.values import GLOBAL, Project
 
@@ -39,7 +37,8 @@ def context(desk: Desk, *, project_id: str, limit: int) -> Answer:
     with desk.journal.read() as connection:
         place = named_project(connection, project_id)
         notes = hosted.waiting(connection, place, Path.home())
-    brought = desk.change(lambda writing: hosted.bring(writing, place, notes)) if notes else 0
+    if notes:
+        desk.change(lambda writing: hosted.bring(writing, place, notes))
     with desk.journal.read() as connection:
         shown = desk.parts.context(connection, place, limit=limit, now=desk.journal.now())
     data = {
@@ -51,7 +50,7 @@ def context(desk: Desk, *, project_id: str, limit: int) -> Answer:
     if shown.empty:
         text = f"Project {quoted(place.name)} is known but nothing is remembered of it yet."
         return Answer(text, {**data, "context": text})
-    return Answer(shown.text, data, touched=(Touched(place.id),) if brought else ())
+    return Answer(shown.text, data)
 
 
 def resolve(desk: Desk, *, project: str, apply: bool, limit: int, cursor: str) -> Answer:
@@ -64,17 +63,16 @@ def resolve(desk: Desk, *, project: str, apply: bool, limit: int, cursor: str) -
         heading = f"{loaded} loaded, {len(found)} after prefilter, would resolve {sure}"
         return _judgement(found, start, limit, heading, {"loaded": loaded, "resolved": 0})
 
-    def work(writing: Writing) -> tuple[int, list[Judged], list[str], Project]:
+    def work(writing: Writing) -> tuple[int, list[Judged], list[str]]:
         place = named_project(writing.connection, project)
         loaded, found = _judged(writing.connection, place)
         sure = [each.memory.id for each in found if each.confirmed]
-        return loaded, found, memories.resolve(writing, place.id, sure), place
+        return loaded, found, memories.resolve(writing, place.id, sure)
 
-    loaded, found, marked, place = desk.change(work)
+    loaded, found, marked = desk.change(work)
     heading = f"{loaded} loaded, {len(found)} after prefilter, resolved {len(marked)}"
     counts = {"loaded": loaded, "resolved": len(marked)}
-    answer = _judgement(found, start, limit, heading, counts)
-    return replace(answer, touched=(Touched(place.id),) if marked else ())
+    return _judgement(found, start, limit, heading, counts)
 
 
 def _judged(connection: Connection, place: Project) -> tuple[int, list[Judged]]:
@@ -142,7 +140,7 @@ def delete(desk: Desk, *, project: str, apply: bool) -> Answer:
 
     place, found = desk.change(work)
     text = f"Project {quoted(place.name)} deleted: {_counted(found)}."
-    return Answer(text, _deleted(place, found, done=True), (Touched(place.id, KINDS, place.name),))
+    return Answer(text, _deleted(place, found, done=True))
 
 
 def _counted(found: Mapping[str, int]) -> str:

@@ -46,4 +46,4 @@ def save_global(
 
     result = desk.change(work)
     desk.parts.saved()
-    return saved(result, GLOBAL, "Global memory saved")
+    return saved(result, "Global memory saved")

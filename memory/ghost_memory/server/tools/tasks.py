@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ghost_memory import work
 from ghost_memory.server import rows
-from ghost_memory.server.answer import Answer, Page, Touched, paged, start_of
+from ghost_memory.server.answer import Answer, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project
 from ghost_memory.values import Task
 
@@ -73,4 +73,4 @@ def _changed(task: Task, text: str) -> Answer:
         "priority": task.priority,
         **({"completed_at": task.completed_at} if task.completed_at else {}),
     }
-    return Answer(text, data, (Touched(task.project_id, ("context", "tasks")),))
+    return Answer(text, data)

@@ -150,9 +150,8 @@ def test_pin_and_unpin(call: Calls, memory: Store) -> None:
 
 def test_promote_moves_a_memory_to_what_all_share(call: Calls, memory: Store) -> None:
     saved = call.save("x")
-    done = call("ghost_memory_promote", project_id="app", memory_id=saved)
+    call("ghost_memory_promote", project_id="app", memory_id=saved)
     assert memory.get(saved).project_id == GLOBAL
-    assert {each.project for each in done.touched} == {"app", GLOBAL}
     assert "is global already" in call.refused(
         "ghost_memory_promote", project_id=GLOBAL, memory_id=saved
     )

@@ -49,9 +49,3 @@ def test_tasks_are_listed_by_status_and_page(call: Calls) -> None:
     assert "pending, active, done, blocked" in call.refused(
         "ghost_task_list", project_id="app", status="open"
     )
-
-
-def test_a_change_touches_the_tasks_and_the_context_that_shows_them(call: Calls) -> None:
-    call.save("x")
-    (touched,) = call("ghost_task_create", project_id="app", title="t").touched
-    assert touched.what == ("context", "tasks")
