@@ -8,7 +8,7 @@ SECONDS ?= 3600
 # Most of a test's time is waiting, so one worker more than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
-.PHONY: help setup demo test test-postgres clients attack fuzz check lint types imports fix cover bench lock
+.PHONY: help setup demo test test-postgres test-hosts conformance clients attack fuzz check lint types imports fix cover bench lock
 
 help:
 	@echo "make demo    run the main job end to end, offline"
@@ -17,6 +17,8 @@ help:
 	@echo "make setup   only make .venv"
 	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
 	@echo "make fuzz    send the proxy what nobody should, for an hour (SECONDS=…)"
+	@echo "make test-hosts   let Claude Code, codex and opencode from npm use memory (fetches a gigabyte once)"
+	@echo "make conformance  run the conformance suite of MCP over HTTP, in both eras"
 	@echo "make check   lint, format, types, import rules"
 	@echo "make fix     format and repair what can be repaired"
 	@echo "make cover   tests with coverage, and the files that need 100 %"
@@ -40,6 +42,17 @@ clients: setup
 # What needs a PostgreSQL server; `make test` runs it too where one is installed.
 test-postgres: setup
 	@$(BIN)/python -m pytest -m postgres $(ARGS)
+
+# Both fetch programs of others with npm; what cannot be fetched is skipped by name. No part of `make test`.
+test-hosts: setup
+	@scripts/fetch_node.sh || true
+	@scripts/fetch_hosts.sh || true
+	@$(BIN)/python -m pytest tests/hosts $(ARGS)
+
+conformance: setup
+	@scripts/fetch_node.sh || true
+	@scripts/fetch_conformance.sh || true
+	@$(BIN)/python -m pytest tests/conformance -s $(ARGS)
 
 attack: setup
 	@$(BIN)/python -m pytest tests/attacks tests/scenarios $(ARGS)

@@ -8,6 +8,7 @@ import logging
 import os
 import signal
 import socket
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +23,18 @@ from support.postgres import Server, Shared, programs, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
+
+BY_NAME = ("hosts", "conformance")
+"""Folders of tests that fetch programs of others: only who names one runs it."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what is run by a command of its own."""
+    if collection_path.parent.name != "tests" or collection_path.name not in BY_NAME:
+        return None
+    named = any(collection_path.name in Path(each).parts for each in config.args)
+    return None if named else True
+
 
 settings.register_profile("dev", max_examples=50, deadline=None)
 settings.register_profile(

@@ -49,7 +49,7 @@ def opened_on(store: Store, parts: Parts | None = None) -> Opened:
 def service_on(store: Store, parts: Parts | None = None) -> Service:
     """Return the service over an open memory."""
     opened = opened_on(store, parts)
-    return Service(lambda: opened)
+    return Service(lambda: opened, store.clock)
 
 
 @dataclass(frozen=True, slots=True)

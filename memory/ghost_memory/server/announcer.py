@@ -18,7 +18,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ResourceUpdated
 from mcp.shared.exceptions import MCPError
 
-from ghost_core.errors import GhostError
 from ghost_memory.server.service import Service
 from ghost_memory.server.subscribers import Subscribers
 
@@ -46,8 +45,8 @@ class Announcer:
         self._streams = 0
         self._watch: Watch | None = None
         self._group: TaskGroup | None = None
-        self._begun = anyio.Lock()
-        self._following = False
+        self._looking = anyio.Lock()
+        self._since: int | None = None
 
     @asynccontextmanager
     async def lifespan(self, _server: object) -> AsyncIterator[dict[str, Any]]:
@@ -57,7 +56,7 @@ class Announcer:
             try:
                 yield {}
             finally:
-                self._group, self._following = None, False
+                self._group = None
                 group.cancel_scope.cancel()
                 if self._watch is not None:
                     self._watch.close()
@@ -68,7 +67,7 @@ class Announcer:
         """Note the wish of a client of the handshake era."""
         if not self._subscribers.add(context.session, str(params.uri)):
             raise MCPError(types.INVALID_PARAMS, "expected the address of a resource, ghost://…")
-        await self._begin()
+        self._begin()
         return types.EmptyResult()
 
     async def unsubscribe(
@@ -82,7 +81,7 @@ class Announcer:
         self, context: Context, params: types.SubscriptionsListenRequestParams
     ) -> types.SubscriptionsListenResult:
         """Serve a client of 2026-07-28 on a stream, until it leaves."""
-        await self._begin()
+        self._begin()
         self._streams += 1
         try:
             return await self._stream(context, params)
@@ -91,38 +90,36 @@ class Announcer:
 
     async def tell(self) -> None:
         """Tell of everything that became stale since the last time; trouble here fails no call."""
-        if self._watch is None or not self._following:
+        if self._since is None:
             return
         try:
-            stale = await anyio.to_thread.run_sync(self._watch.stale)
+            async with self._looking:
+                stale = await anyio.to_thread.run_sync(self._stale, self._since)
             await self._subscribers.tell(stale)
             for uri in stale:
                 await self._bus.publish(ResourceUpdated(uri))
         except Exception as error:  # noqa: BLE001  # the next change is told again
             _log.warning("a change of memory could not be told: %s", type(error).__name__)
 
-    async def _begin(self) -> None:
-        """See to it that changes from now on are noticed."""
-        async with self._begun:
-            if self._following or self._group is None:
-                return
-            try:
-                await anyio.to_thread.run_sync(self._take)
-            except GhostError as error:
-                _log.warning("changes of memory cannot be followed: %s", error.code)
-                return
-            self._following = True
+    def _begin(self) -> None:
+        """Notice changes from now on; nobody waits for the store, which is opened beside the answer."""
+        if self._since is None and self._group is not None:
+            self._since = self._service.clock.now_us()
             self._group.start_soon(self._follow)
-
-    def _take(self) -> None:
-        from ghost_memory.server.watch import Watch
-
-        self._watch = self._watch or Watch(self._service.engine)
-        self._watch.begin()
 
     async def _follow(self) -> None:
         """Look as long as somebody wants to hear."""
-        while self._streams or self._subscribers:
-            await anyio.sleep(LOOK_SECONDS)
+        while True:
             await self.tell()
-        self._following = False
+            await anyio.sleep(LOOK_SECONDS)
+            if not (self._streams or self._subscribers):
+                break
+        watch, self._watch, self._since = self._watch, None, None
+        if watch is not None:
+            await anyio.to_thread.run_sync(watch.close)
+
+    def _stale(self, since_us: int) -> list[str]:
+        from ghost_memory.server.watch import Watch
+
+        self._watch = self._watch or Watch(self._service.engine, since_us)
+        return self._watch.stale()

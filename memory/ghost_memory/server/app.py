@@ -131,7 +131,7 @@ class _Handlers:
         self, context: Context, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         uri = str(params.uri)
-        text = await self._told(partial(self._service.read, uri, self._caller(context)))
+        text = await self._told(partial(self._service.read, uri, self._caller(context)), uri=uri)
         contents = types.TextResourceContents(uri=uri, text=text, mime_type=TEXT)
         return types.ReadResourceResult(contents=[contents])
 
@@ -150,12 +150,13 @@ class _Handlers:
         )
         return types.GetPromptResult(description=PROMPTS[params.name].about, messages=[message])
 
-    async def _told(self, work: partial[str]) -> str:
+    async def _told(self, work: partial[str], **asked: str) -> str:
+        """Return a text, or raise what went wrong with what was asked for."""
         try:
             return await anyio.to_thread.run_sync(work)
         except Failure as failure:
             code = types.INVALID_PARAMS if failure.missing else types.INTERNAL_ERROR
-            raise MCPError(code, failure.text) from failure
+            raise MCPError(code, failure.text, asked or None) from failure
 
     def _caller(self, context: Context) -> Caller:
         known = context.session.client_params

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
+from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_memory.limits import cut, fit, plain
 from ghost_memory.server.answer import Answer
@@ -71,7 +72,8 @@ class Opened(Protocol):
 class Service:
     """Tools, resources and prompts over a store that is opened at the first call."""
 
-    def __init__(self, opening: Callable[[], Opened]) -> None:
+    def __init__(self, opening: Callable[[], Opened], clock: Clock | None = None) -> None:
+        self.clock = clock or SystemClock()
         self._opening = opening
         self._opened: Opened | None = None
         self._lock = threading.Lock()

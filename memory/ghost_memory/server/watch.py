@@ -23,6 +23,7 @@ from ghost_memory.server.uris import Touched
 __all__ = ["Watch"]
 
 _LAST: Final = "SELECT coalesce(max(idx), -1) FROM entries"
+_BEFORE: Final = "SELECT idx FROM entries WHERE ts < :since ORDER BY idx DESC LIMIT 1"
 _NEWER: Final = (
     "SELECT action, coalesce(project_id, ''), details FROM audit_log WHERE id > :last ORDER BY id"
 )
@@ -45,29 +46,22 @@ class _Change(NamedTuple):
 
 
 class Watch:
-    """What was changed since the last look; safe to share between threads."""
+    """What was changed since a time, then since the last look; safe to share between threads."""
 
-    def __init__(self, engine: Callable[[], Engine]) -> None:
+    def __init__(self, engine: Callable[[], Engine], since_us: int) -> None:
         self._engine = engine
+        self._since = since_us
         self._lock = threading.Lock()
         self._connection: Connection | None = None
-        self._version = -1
-        self._last = -1
+        self._version: object = None
+        self._last: int | None = None
         self._names: dict[str, str] = {}
-
-    def begin(self) -> None:
-        """Take what there is now as seen."""
-        with self._lock, db.mapped(self._engine()):
-            connection = self._held()
-            self._version = db.sqlite_data_version(connection)
-            with connection.begin():
-                self._see(connection)
 
     def stale(self) -> list[str]:
         """Return the addresses of all that was changed since, each spelling once."""
         with self._lock, db.mapped(self._engine()):
             connection = self._held()
-            version = db.sqlite_data_version(connection)
+            version = db.data_version(connection)
             if version == self._version:
                 return []
             with connection.begin():
@@ -89,12 +83,20 @@ class Watch:
             self._connection = self._engine().connect()
         return self._connection
 
+    def _seen(self, connection: Connection) -> int:
+        """Return up to which entry everything is told."""
+        if self._last is None:
+            found = connection.execute(sa.text(_BEFORE), {"since": self._since}).scalar()
+            self._last = -1 if found is None else int(found)
+        return self._last
+
     def _see(self, connection: Connection) -> None:
         self._last = int(connection.execute(sa.text(_LAST)).scalar_one())
         self._names = {each.id: each.name for each in projects.every(connection)}
 
     def _changes(self, connection: Connection) -> Iterator[_Change]:
-        for action, project, details in connection.execute(sa.text(_NEWER), {"last": self._last}):
+        newer = connection.execute(sa.text(_NEWER), {"last": self._seen(connection)})
+        for action, project, details in newer:
             subject = str(json.loads(details)["memory"])
             kind = str(action).partition(".")[0]
             yield _Change(kind, subject, str(project) or _owner(connection, subject))

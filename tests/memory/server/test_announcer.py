@@ -20,6 +20,7 @@ from ghost_memory.server.service import Caller, Service
 from ghost_memory.server.watch import Watch
 from support.home import GhostHome, ghost_home
 from support.mcp import ERAS, Calls, Raw, in_memory, raw_server
+from support.memory import Store
 from support.processes import start
 
 CONTEXT = "ghost://project/my%20app/context"
@@ -124,9 +125,10 @@ def looking(monkeypatch: pytest.MonkeyPatch) -> float:
 
 
 def test_a_change_here_is_told_at_once_and_once(
-    service: Service, call: Calls, looking: float
+    service: Service, call: Calls, memory: Store, looking: float
 ) -> None:
     call.save("first", "my app")
+    memory.clock.pass_seconds(1)
     server = build(service)
 
     async def work(client: Client) -> list[str]:
@@ -166,7 +168,7 @@ def test_a_store_that_is_locked_fails_no_subscription(caplog: pytest.LogCaptureF
         assert (await client.call_tool(*SAVE)).is_error
 
     in_memory(build(Service(opening)), "legacy", work)
-    assert "database.locked" in caplog.text
+    assert "could not be told: UnavailableError" in caplog.text
 
 
 def test_who_has_left_is_no_longer_looked_for(service: Service, looking: float) -> None:

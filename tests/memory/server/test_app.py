@@ -231,7 +231,9 @@ def test_the_server_has_the_version_of_the_product(service: Service) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:resources/")  # the client warns that 2026-07-28 has none
-def test_a_subscriber_of_the_handshake_hears_of_every_write(service: Service) -> None:
+def test_a_subscriber_of_the_handshake_hears_of_every_write(
+    service: Service, memory: Store
+) -> None:
     heard: list[str] = []
 
     async def run() -> None:
@@ -244,6 +246,7 @@ def test_a_subscriber_of_the_handshake_hears_of_every_write(service: Service) ->
                 await client.call_tool(
                     "ghost_memory_save", {"project_id": "my app", "content": "x"}
                 )
+                memory.clock.pass_seconds(1)
                 await client.subscribe_resource("ghost://project/my%20app/context")
                 await client.subscribe_resource("ghost://project/my%20app/tasks")
                 await client.call_tool(
@@ -280,3 +283,17 @@ def test_a_listener_of_2026_hears_of_every_write(service: Service) -> None:
     anyio.run(run)
     assert heard[0] == "ghost://project/app/context"
     assert set(heard[1:]) == {"ghost://memories/global", "ghost://project/app/context"}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("uri", ["ghost://project/nowhere/context", "test://none"])
+def test_a_resource_that_does_not_exist_is_named_in_the_error(
+    service: Service, era: str, uri: str
+) -> None:
+    async def work(client: Client) -> Any:
+        with pytest.raises(MCPError) as caught:
+            await client.read_resource(uri)
+        return caught.value.error
+
+    error = in_memory(build(service), era, work)
+    assert (error.code, error.data) == (-32602, {"uri": uri})

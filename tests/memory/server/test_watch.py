@@ -22,8 +22,8 @@ def watch(memory: Store) -> Iterator[Watch]:
     """Watch a memory in which each of two projects holds something."""
     memory.save("what is mine", "mine")
     memory.save("what is theirs", "theirs")
-    made = Watch(lambda: memory.journal.engine)
-    made.begin()
+    memory.clock.pass_seconds(1)
+    made = Watch(lambda: memory.journal.engine, memory.clock.now_us())
     yield made
     made.close()
 
@@ -35,12 +35,6 @@ def test_what_was_there_before_is_not_told(watch: Watch) -> None:
 def test_a_change_is_told_once(watch: Watch, memory: Store) -> None:
     memory.save("x", "mine")
     assert set(watch.stale()) == of("mine", "context")
-    assert watch.stale() == []
-
-
-def test_what_was_changed_before_the_second_begin_is_not_told(watch: Watch, memory: Store) -> None:
-    memory.save("x", "mine")
-    watch.begin()
     assert watch.stale() == []
 
 
@@ -101,13 +95,20 @@ def test_a_project_that_is_gone_is_told_under_the_name_it_had(watch: Watch, memo
     memory.write(
         lambda w: w.connection.exec_driver_sql("UPDATE projects SET name = 'My' WHERE id = 'mine'")
     )
-    watch.begin()
+    watch.stale()
     memory.write(lambda w: projects.delete(w, "mine"))
     assert set(watch.stale()) == of("mine", *ALL) | of("My", *ALL)
 
 
-def test_after_its_end_it_can_begin_again(watch: Watch, memory: Store) -> None:
-    watch.close()
-    watch.begin()
+def test_a_change_before_the_first_look_is_told(watch: Watch, memory: Store) -> None:
     memory.save("x", "mine")
-    assert watch.stale()
+    memory.clock.pass_seconds(1)
+    memory.save("y", "theirs")
+    assert set(watch.stale()) == of("mine", "context") | of("theirs", "context")
+
+
+def test_after_a_break_it_goes_on_where_it_was(watch: Watch, memory: Store) -> None:
+    watch.stale()
+    watch.close()
+    memory.save("x", "mine")
+    assert set(watch.stale()) == of("mine", "context")
