@@ -19,6 +19,7 @@ from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import (
     CATEGORIES,
     CONTENT_BYTES,
+    LIST_LIMIT,
     SOURCES,
     TAG_BYTES,
     Fit,
@@ -326,13 +327,18 @@ def _add_tags(writing: Writing, memory_id: str, tags: Sequence[str]) -> None:
 
 def _replace(writing: Writing, newer: str, older: Sequence[str]) -> tuple[str, ...]:
     """Link what a memory replaces. It must be of the same project: what all share is theirs, not one's."""
+    if len(older) > LIST_LIMIT:
+        raise UsageError(
+            f"supersedes: expected at most {LIST_LIMIT} ids, found {len(older)}",
+            code="memory.supersedes",
+        )
     if not older:
         return ()
     project = get(writing.connection, newer).project_id
     replaced = []
     for each in older:
         found = get(writing.connection, each, project)
-        if found.id != newer:
+        if found.id != newer and found.id not in replaced:
             links.link(writing, newer, found.id, "supersedes", strength=1.0, source="manual")
             replaced.append(found.id)
     return tuple(replaced)

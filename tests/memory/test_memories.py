@@ -126,6 +126,14 @@ def test_replaced_memories_are_linked(memory: Store) -> None:
     assert memory.get(old).content == "the port is 8402"
 
 
+def test_what_is_named_twice_is_replaced_once_and_not_too_much_at_once(memory: Store) -> None:
+    old = memory.save("the port is 8402").id
+    assert memory.save("we moved to 9000", supersedes=(old, old[:8], old)).superseded == (old,)
+    with pytest.raises(UsageError) as caught:
+        memory.save("all at once", supersedes=(old,) * 101)
+    assert caught.value.code == "memory.supersedes"
+
+
 def test_a_fact_that_comes_back_replaces_what_replaced_it(memory: Store) -> None:
     old = memory.save("the port is 8402").id
     new = memory.save("we moved to 9000", supersedes=(old,)).id

@@ -6,6 +6,7 @@ from typing import Final
 
 from ghost_memory.limits import DECISION_STATES, NEW_DECISION_STATES
 from ghost_memory.server import shapes
+from ghost_memory.server.losses import FIELDS
 from ghost_memory.server.offer import Tool
 from ghost_memory.server.parameters import CURSOR, Parameter, limit, project
 
@@ -35,7 +36,7 @@ TOOLS: Final = (
             ),
         ),
         "decisions.record",
-        shapes.of({"warning": "text"}, decision_id="text", memory_id="text"),
+        shapes.of({"warning": "text", **FIELDS}, decision_id="text", memory_id="text"),
     ),
     Tool(
         "ghost_decisions_list",

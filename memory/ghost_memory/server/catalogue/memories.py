@@ -6,6 +6,7 @@ from typing import Final
 
 from ghost_memory.limits import CATEGORIES, CONTENT_BYTES
 from ghost_memory.server import shapes
+from ghost_memory.server.losses import FIELDS
 from ghost_memory.server.offer import Tool
 from ghost_memory.server.parameters import CURSOR, Parameter, limit, project
 
@@ -135,7 +136,7 @@ TOOLS: Final = (
             Parameter("tags", "texts", "The new tags; an empty list clears them."),
         ),
         "memories.update",
-        shapes.of(id="text", changed="texts"),
+        shapes.of(FIELDS, id="text", changed="texts"),
         repeats=True,
     ),
     Tool(

@@ -6,6 +6,7 @@ from typing import Final
 
 from ghost_memory.limits import TASK_STATES
 from ghost_memory.server import shapes
+from ghost_memory.server.losses import FIELDS
 from ghost_memory.server.offer import Tool
 from ghost_memory.server.parameters import CURSOR, Parameter, limit, project
 
@@ -19,7 +20,9 @@ OF_PROJECT: Final = project(
     " which the host works.",
     required=False,
 )
-_CHANGED: Final = shapes.of({"completed_at": "text"}, id="text", status="text", priority="count")
+_CHANGED: Final = shapes.of(
+    {"completed_at": "text", **FIELDS}, id="text", status="text", priority="count"
+)
 _PRIORITY: Final = "0 critical, 1 high, 2 normal, 3 low, 4 some day."
 
 

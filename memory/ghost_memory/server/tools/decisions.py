@@ -6,9 +6,11 @@ from collections.abc import Sequence
 
 from ghost_memory import work
 from ghost_memory.journal import Writing
+from ghost_memory.limits import ALTERNATIVES, CONTENT_BYTES, TITLE_BYTES
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Answer, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project
+from ghost_memory.server.losses import losses
 from ghost_memory.values import Recorded
 
 __all__ = ["listing", "record"]
@@ -50,12 +52,18 @@ def record(
     )
     if made.warning:
         text += f" WARNING: the older decision was not marked: {made.warning}"
-    if made.removed:
-        text += f" ({made.removed} secret{'s' * (made.removed > 1)} removed before saving)"
+    lost = losses(
+        (title, TITLE_BYTES),
+        (decision, CONTENT_BYTES),
+        (rationale, CONTENT_BYTES),
+        *((each, TITLE_BYTES) for each in alternatives[:ALTERNATIVES]),
+    )
+    text += lost.remark
     data = {
         "decision_id": made.decision_id,
         "memory_id": made.memory_id,
         **({"warning": made.warning} if made.warning else {}),
+        **lost.data,
     }
     return Answer(text, data)
 

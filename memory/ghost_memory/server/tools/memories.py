@@ -12,6 +12,7 @@ from ghost_memory.memories import Fields, Note
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Answer, Entry, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project, project_to_write
+from ghost_memory.server.losses import losses
 from ghost_memory.values import Memory, Saved
 
 __all__ = ["delete", "found", "listing", "pin", "promote", "save", "saved", "search", "update"]
@@ -134,8 +135,9 @@ def update(
     )
     if "content" in names:
         desk.parts.saved()
-    text = f"Memory updated (id: {changed.id}): {', '.join(_plain(names))}."
-    data = {"id": changed.id, "changed": _plain(names)}
+    lost = losses((content, CONTENT_BYTES))
+    text = f"Memory updated (id: {changed.id}): {', '.join(_plain(names))}.{lost.remark}"
+    data = {"id": changed.id, "changed": _plain(names), **lost.data}
     return Answer(text, data)
 
 

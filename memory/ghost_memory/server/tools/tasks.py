@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from ghost_memory import work
+from ghost_memory.limits import CONTENT_BYTES, TITLE_BYTES
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Answer, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project
+from ghost_memory.server.losses import Losses, losses
 from ghost_memory.values import Task
 
 __all__ = ["complete", "create", "listing", "update"]
@@ -18,7 +20,8 @@ def create(desk: Desk, *, project_id: str, title: str, description: str, priorit
             writing, project_id, title, description=description, priority=priority
         )
     )
-    return _changed(made, f"Task created (id: {made.id})")
+    lost = losses((title, TITLE_BYTES), (description, CONTENT_BYTES))
+    return _changed(made, f"Task created (id: {made.id})", lost)
 
 
 def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str) -> Answer:
@@ -53,7 +56,7 @@ def update(
             project=desk.owner(writing.connection, project_id),
         )
     )
-    return _changed(changed, "Task updated.")
+    return _changed(changed, "Task updated.", losses((description, CONTENT_BYTES)))
 
 
 def complete(desk: Desk, *, task_id: str, notes: str, project_id: str) -> Answer:
@@ -63,14 +66,15 @@ def complete(desk: Desk, *, task_id: str, notes: str, project_id: str) -> Answer
             writing, task_id, notes=notes, project=desk.owner(writing.connection, project_id)
         )
     )
-    return _changed(done, "Task completed.")
+    return _changed(done, "Task completed.", losses((notes, CONTENT_BYTES)))
 
 
-def _changed(task: Task, text: str) -> Answer:
+def _changed(task: Task, text: str, lost: Losses) -> Answer:
     data = {
         "id": task.id,
         "status": task.status,
         "priority": task.priority,
         **({"completed_at": task.completed_at} if task.completed_at else {}),
+        **lost.data,
     }
-    return Answer(text, data)
+    return Answer(text + lost.remark, data)
