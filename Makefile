@@ -11,19 +11,19 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 .PHONY: help setup demo test test-postgres test-hosts conformance clients attack fuzz check lint types imports fix cover bench lock
 
 help:
-	@echo "make demo    run the main job end to end, offline"
-	@echo "make test    run the tests (ARGS=… goes to pytest; WORKERS=0 for one process)"
-	@echo "make test-postgres  run the tests that need a PostgreSQL server, which they start themselves"
-	@echo "make setup   only make .venv"
-	@echo "make attack  run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
-	@echo "make fuzz    send the proxy what nobody should, for an hour (SECONDS=…)"
-	@echo "make test-hosts   let Claude Code, codex and opencode from npm use memory (fetches a gigabyte once)"
-	@echo "make conformance  run the conformance suite of MCP over HTTP, in both eras"
-	@echo "make check   lint, format, types, import rules"
-	@echo "make fix     format and repair what can be repaired"
-	@echo "make cover   tests with coverage, and the files that need 100 %"
-	@echo "make bench   run the benchmarks"
-	@echo "make lock    resolve requirements.lock anew (needs uv)"
+	@echo "make demo          run the main job end to end, offline"
+	@echo "make test          run the tests (ARGS=… goes to pytest; WORKERS=0 for one process)"
+	@echo "make test-postgres run the tests that need a PostgreSQL server, which they start themselves"
+	@echo "make setup         only make .venv"
+	@echo "make attack        run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
+	@echo "make fuzz          send the proxy what nobody should, for an hour (SECONDS=…)"
+	@echo "make test-hosts    let Claude Code, codex and opencode from npm use memory (fetches a gigabyte once)"
+	@echo "make conformance   run the conformance suite of MCP over HTTP, in both eras"
+	@echo "make check         lint, format, types, import rules"
+	@echo "make fix           format and repair what can be repaired"
+	@echo "make cover         tests with coverage, and the files that need 100 %"
+	@echo "make bench         run the benchmarks"
+	@echo "make lock          resolve requirements.lock anew (needs uv)"
 
 setup:
 	@scripts/setup.sh

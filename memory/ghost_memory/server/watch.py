@@ -59,22 +59,32 @@ class Watch:
 
     def stale(self) -> list[str]:
         """Return the addresses of all that was changed since, each spelling once."""
-        with self._lock, db.mapped(self._engine()):
-            connection = self._held()
-            version = db.data_version(connection)
-            if version == self._version:
-                return []
-            with connection.begin():
-                changes = list(self._changes(connection))
-                found = uris.touched(connection, dict.fromkeys(self._touched(changes)))
-                self._see(connection)
-            self._version = version
-            return found
+        done = False
+        try:
+            with self._lock, db.mapped(self._engine()):
+                found = self._look(self._held())
+            done = True
+        finally:
+            if not done:  # a connection that failed once may never work again
+                self.close()
+        return found
+
+    def _look(self, connection: Connection) -> list[str]:
+        version = db.data_version(connection)
+        if version == self._version:
+            return []
+        with connection.begin():
+            changes = list(self._changes(connection))
+            found = uris.touched(connection, dict.fromkeys(self._touched(changes)))
+            self._see(connection)
+        self._version = version
+        return found
 
     def close(self) -> None:
         """Give the connection back."""
         with self._lock:
             connection, self._connection = self._connection, None
+            self._version = None
             if connection is not None:
                 connection.close()
 

@@ -3,7 +3,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
+import sqlalchemy as sa
 
+from ghost_core import db
+from ghost_core.errors import GhostError
 from ghost_memory import links, memories, projects, work
 from ghost_memory.journal import Writing
 from ghost_memory.server.watch import Watch
@@ -110,5 +113,17 @@ def test_a_change_before_the_first_look_is_told(watch: Watch, memory: Store) -> 
 def test_after_a_break_it_goes_on_where_it_was(watch: Watch, memory: Store) -> None:
     watch.stale()
     watch.close()
+    memory.save("x", "mine")
+    assert set(watch.stale()) == of("mine", "context")
+
+
+def test_after_a_failure_it_goes_on_where_it_was(watch: Watch, memory: Store) -> None:
+    assert watch.stale() == []
+    with db.write(memory.recorder.engine) as connection:
+        connection.execute(sa.text("ALTER TABLE projects RENAME TO away"))
+    with pytest.raises(GhostError):
+        watch.stale()
+    with db.write(memory.recorder.engine) as connection:
+        connection.execute(sa.text("ALTER TABLE away RENAME TO projects"))
     memory.save("x", "mine")
     assert set(watch.stale()) == of("mine", "context")
