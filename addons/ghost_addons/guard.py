@@ -40,6 +40,7 @@ from ghost_addons.refusal import (
     failure,
     failure_of,
 )
+from ghost_addons.relay import Relay
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
@@ -162,7 +163,7 @@ class Guard:
             holding.frame(flow.request, len(body))
             await self._admit(flow, action, body=body)
 
-    def _passing(self, flow: http.HTTPFlow, action: Action) -> Callable[[bytes], list[bytes]]:
+    def _passing(self, flow: http.HTTPFlow, action: Action) -> Relay:
         """Return the callable of a streamed body; one that can be a form is cut where it names a method."""
         coding = flow.request.headers.get("content-encoding", "").encode("latin-1")
         relay = stream.hashing(

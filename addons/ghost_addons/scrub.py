@@ -7,9 +7,10 @@ from functools import lru_cache
 
 from mitmproxy import http
 
-from ghost_addons import quarantine
+from ghost_addons import relay
 from ghost_addons.action import Action
 from ghost_addons.record import reply_text
+from ghost_addons.relay import Relay
 from ghost_core.errors import FailedError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.decode import Limits
@@ -176,40 +177,24 @@ def commit_head(action: Action, response: http.Response) -> None:
         action.response.update(action.response_head)
 
 
-def streaming(
-    action: Action, *, excerpt: int, on_error: Callable[[Exception], None]
-) -> Callable[[bytes], list[bytes]]:
-    """Return the callable through which a streamed body passes; `b""` marks its end.
-
-    It returns a list, since an empty chunk would end a chunked body (RFC 9112 §7.1). It never raises: the
-    engine would leave the client hanging. On an error it closes through `on_error` and lets nothing pass.
-    """
+def streaming(action: Action, *, excerpt: int, on_error: Callable[[Exception], None]) -> Relay:
+    """Return the callable through which a streamed body passes, scrubbed; see `relay.closing`."""
     scrub = action.scrub
     own = of_token(action)
     token = own.stream() if own else None
-    broken = False
 
-    def relay(chunk: bytes) -> list[bytes]:
-        nonlocal broken
-        if broken:
-            return []
-        try:
-            quarantine.require_free(action.session)
-            clean = chunk
-            if scrub is not None:
-                clean = scrub.feed(chunk) if chunk else scrub.finish()
-                action.scrubbed += 0 if chunk else scrub.count
-            if token is not None:
-                clean = token.feed(clean) + (b"" if chunk else token.finish())
-                action.scrubbed += 0 if chunk else token.count
-            _account(action, clean, excerpt)
-        except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed
-            broken = True
-            on_error(error)
-            return []
-        return [clean] if clean else []
+    def cleaned(chunk: bytes) -> bytes:
+        clean = chunk
+        if scrub is not None:
+            clean = scrub.feed(chunk) if chunk else scrub.finish()
+            action.scrubbed += 0 if chunk else scrub.count
+        if token is not None:
+            clean = token.feed(clean) + (b"" if chunk else token.finish())
+            action.scrubbed += 0 if chunk else token.count
+        _account(action, clean, excerpt)
+        return clean
 
-    return relay
+    return relay.closing(action.session, cleaned, on_error=on_error)
 
 
 def _account(action: Action, clean: bytes, excerpt: int) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import quarantine
 from ghost_addons.action import Action, is_mutation
 from ghost_addons.leak import Outflow
+from ghost_addons.relay import Relay, closing
 from ghost_core.errors import DeniedError
 from ghost_hooks import override
 
@@ -95,43 +95,21 @@ def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limi
     return not live and length <= HELD_REPLY_BYTES
 
 
-def hashing(
-    action: Action, outflow: Outflow, *, on_error: Callable[[Exception], None]
-) -> Callable[[bytes], list[bytes]]:
-    """Return the callable through which a streamed request passes; it commits to every byte that goes on.
-
-    `b""` marks the end. An empty piece would end a chunked body, and what follows would be read as a further
-    request (RFC 9112 §7.1), so none is returned: HTTP/2 may send empty frames in the middle of a body. It
-    never raises: on an error it closes through `on_error` and lets nothing pass.
-    """
+def hashing(action: Action, outflow: Outflow, *, on_error: Callable[[Exception], None]) -> Relay:
+    """Return the callable through which a streamed request passes; it commits to every byte that goes on."""
     commitment = action.request_body
     assert commitment is not None
-    broken = False
 
-    def relay(chunk: bytes) -> list[bytes]:
-        nonlocal broken
-        if broken:
-            return []
-        try:
-            quarantine.require_free(action.session)
-            passed = outflow.feed(chunk) if chunk else outflow.finish()
-            commitment.update(passed)
-        except Exception as error:  # noqa: BLE001  # the engine's stream has no other way to fail closed
-            broken = True
-            on_error(error)
-            return []
+    def committed(chunk: bytes) -> bytes:
+        passed = outflow.feed(chunk) if chunk else outflow.finish()
+        commitment.update(passed)
         action.sent += len(passed)
-        return [passed] if passed else []
+        return passed
 
-    return relay
+    return closing(action.session, committed, on_error=on_error)
 
 
-def watching(
-    relay: Callable[[bytes], list[bytes]],
-    *,
-    hit: Callable[[bytes], bool],
-    close: Callable[[], None],
-) -> Callable[[bytes], list[bytes]]:
+def watching(relay: Relay, *, hit: Callable[[bytes], bool], close: Callable[[], None]) -> Relay:
     """Wrap the callable of a streamed request: from what is hit on nothing passes, and the client is closed.
 
     `hit` sees each piece with the end of the one before, at most `WINDOW_BYTES`. An empty piece would end a
