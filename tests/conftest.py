@@ -20,6 +20,7 @@ from ghost_cli.output import Options
 from ghost_core import db
 from support.certs import Certs, make_certs
 from support.postgres import Server, Shared, programs, running
+from support.upstream import Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -87,6 +88,13 @@ def shared(postgres: Server, _migrated: str) -> Shared:
 def bare(postgres: Server) -> Shared:
     """An empty database of this test on that server."""
     return Shared(postgres, postgres.database())
+
+
+@pytest.fixture
+def up(certs: Certs) -> Iterator[Upstream]:
+    """A recording upstream over TLS, of this test alone unless its room shares one."""
+    with Upstream(certs) as upstream:
+        yield upstream
 
 
 @pytest.fixture(autouse=True)

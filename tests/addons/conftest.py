@@ -29,13 +29,6 @@ from support.upstream import Upstream
 
 
 @pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def proxy(tmp_path: Path, certs: Certs, up: Upstream) -> Iterator[LiveProxy]:
     """A live proxy for the upstream."""
     with live_proxy(tmp_path, certs, up) as live:

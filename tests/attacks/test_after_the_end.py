@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import h2.config
 import h2.connection
 import h2.events
-import pytest
 
 from support.agent import Tunnel, secure_connect
 from support.certs import Certs
@@ -19,13 +17,6 @@ from support.live import live_proxy
 from support.upstream import Upstream
 
 GRACE_SECONDS = 3.0
-
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
 
 
 def asked(tunnel: Tunnel, up: Upstream, *paths: str) -> h2.connection.H2Connection:

@@ -31,13 +31,6 @@ FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 type Table = Mapping[str, Any]
 
 
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
-
-
 @contextmanager
 def proxy_for(
     folder: Path, certs: Certs, up: Upstream, **demo: str

@@ -38,13 +38,6 @@ BEFORE = (b"a line\n", b"x" * 4000)
 
 
 @pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
-
-
-@pytest.fixture
 def tunnel(tmp_path: Path, certs: Certs, up: Upstream) -> Iterator[Tunnel]:
     """A tunnel to the upstream through a proxy that has a secret loaded."""
     with live_proxy(tmp_path, certs, up) as live, opened(live, up) as made:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,13 +17,6 @@ from support.upstream import Upstream
 
 OLD, NEW = "old-secret-of-yesterday-4242", "new-secret-of-today-7777"
 MARK = b"[redacted by ghost]"
-
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
 
 
 def call(live: LiveProxy, session: LiveSession, up: Upstream, path: str) -> Answer:
