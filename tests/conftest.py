@@ -53,6 +53,12 @@ for _number in (signal.SIGINT, signal.SIGQUIT):
         signal.signal(_number, signal.SIG_DFL)
 
 
+def pytest_collection_finish() -> None:
+    """Leave what was loaded for all tests out of every later search for garbage: it is most of the heap."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def certs(tmp_path_factory: pytest.TempPathFactory) -> Certs:
     """The test authority and its leaves, made once."""
