@@ -105,10 +105,10 @@ def test_what_is_long_is_not_remembered(
             for number in range(5):
                 send(number)
             with held() as bytes_held:
-                for number in range(5, 45):
+                for number in range(5, 25):
                     send(number)
                 live.do(live.proxy.services.refusals.flush())  # they wait a second for equal ones
-                assert bytes_held() < 2_000_000  # of 8 MB sent
+                assert bytes_held() < 1_000_000  # of 4 MB sent
 
 
 @contextmanager
