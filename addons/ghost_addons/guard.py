@@ -39,12 +39,13 @@ from ghost_addons.refusal import (
     Refusal,
     failure,
     failure_of,
+    refusal_of,
 )
 from ghost_addons.relay import Relay
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
-from ghost_core.errors import ConfigError
+from ghost_core.errors import ConfigError, DeniedError
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
@@ -160,7 +161,10 @@ class Guard:
             return
         if action.body_mode != "streamed":
             body = flow.request.raw_content or b""
-            holding.frame(flow.request, len(body))
+            try:
+                holding.frame(flow.request, len(body))
+            except DeniedError as error:
+                raise Refused(refusal_of(error)) from error
             await self._admit(flow, action, body=body)
 
     def _passing(self, flow: http.HTTPFlow, action: Action) -> Relay:
@@ -170,6 +174,7 @@ class Guard:
             action,
             leak.Outflow(self.services.secrets, action, coding),
             on_error=lambda error: self._cut_upload(flow, action, error),
+            declared=stream.declared_length(flow.request),
         )
         hit = stream.may_name_method(flow.request)
         if hit is None:

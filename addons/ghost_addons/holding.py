@@ -14,7 +14,8 @@ from mitmproxy.proxy import commands
 from mitmproxy.proxy.layers.http import HttpStream
 from mitmproxy.proxy.layers.http._events import ResponseData
 
-from ghost_addons import wrapping
+from ghost_addons import stream, wrapping
+from ghost_core.errors import DeniedError
 
 UNKNOWN_BYTES = 1_000_000
 """How long a held request body may be that no gate reads and whose head does not say."""
@@ -62,7 +63,13 @@ def hold_reply(flow: http.HTTPFlow, spill: Spill) -> None:
 
 
 def frame(request: http.Request, size: int) -> None:
-    """Say how long a held body is, whose head did not."""
+    """Say how long a held body is, whose head did not; raises DeniedError where it said something else.
+
+    An HTTP/2 client can end a request in its head, whatever length that names (RFC 9113 §8.1.1). Passed on in
+    HTTP/1.1, the next request would be read as the body.
+    """
+    if stream.declared_length(request) not in {None, size}:
+        raise DeniedError("the body is not as long as its head says", code="request.malformed")
     if size and "content-length" not in request.headers:
         request.headers.pop("transfer-encoding", None)
         request.headers["content-length"] = str(size)

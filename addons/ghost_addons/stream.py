@@ -95,12 +95,27 @@ def holds_reply(method: str, response: http.Response, *, needs_reply: bool, limi
     return not live and length <= HELD_REPLY_BYTES
 
 
-def hashing(action: Action, outflow: Outflow, *, on_error: Callable[[Exception], None]) -> Relay:
-    """Return the callable through which a streamed request passes; it commits to every byte that goes on."""
+def hashing(
+    action: Action,
+    outflow: Outflow,
+    *,
+    on_error: Callable[[Exception], None],
+    declared: int | None = None,
+) -> Relay:
+    """Return the callable through which a streamed request passes; it commits to every byte that goes on.
+
+    One that ends before its declared length is an error: HTTP/2 clients can do that (RFC 9113 §8.1.1), and an
+    upstream of HTTP/1.1 would read the next request as the rest.
+    """
     commitment = action.request_body
     assert commitment is not None
+    came = 0
 
     def committed(chunk: bytes) -> bytes:
+        nonlocal came
+        came += len(chunk)
+        if not chunk and declared not in {None, came}:
+            raise DeniedError("the body is not as long as its head says", code="request.malformed")
         passed = outflow.feed(chunk) if chunk else outflow.finish()
         commitment.update(passed)
         action.sent += len(passed)

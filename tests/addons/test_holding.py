@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,11 @@ from mitmproxy.proxy.layers.http import HttpStream
 from ghost_addons import holding
 from ghost_core.errors import FailedError
 from support.agent import Answer, secure_connect
-from support.agent2 import Http2Client
+from support.agent2 import Http2Client, StreamResetError
 from support.certs import Certs
 from support.exchange import Exchange
 from support.http1 import Http1Exchange
-from support.live import LiveProxy, LiveSession, live_proxy
+from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
 
 LIMIT = 20_000
@@ -144,3 +145,33 @@ def test_an_engine_without_the_step_is_refused(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(FailedError) as caught:
         holding.install()
     assert caught.value.code == "proxy.engine"
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_a_request_that_ends_before_its_length_is_refused(
+    method: str, proxy: LiveProxy, up: Upstream
+) -> None:
+    session = proxy.spawn(f"GET,POST {up.url}/echo")
+    with secure_connect(
+        proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)
+    ) as tunnel:
+        client = Http2Client(tunnel)
+        answer = client.request(method, "/echo", up.authority, [("content-length", "5")])
+        assert (answer.status, b"request.malformed" in answer.body) == (400, True)
+    assert up.requests == ()
+
+
+def test_a_streamed_request_that_ends_before_its_length_takes_nothing_of_the_next(
+    proxy: LiveProxy, up: Upstream
+) -> None:
+    session = proxy.spawn(f"POST {up.url}/echo")
+    with (
+        secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)) as tunnel,
+        suppress(OSError, StreamResetError),
+    ):
+        client = Http2Client(tunnel)
+        short = client.begin("POST", "/echo", up.authority, [("content-length", "2000000")])
+        client.begin("POST", "/echo", up.authority, [], b"hidden")
+        client.answer(short)
+    assert all(b"POST" not in each.body for each in up.requests)
+    until(lambda: "failed" in {each.fields.get("status") for each in proxy.entries(session)})

@@ -165,3 +165,16 @@ def test_a_body_that_will_change_loses_its_length(version: str, framing: str | N
     stream.unframe(request(version=version), made)
     assert "content-length" not in made.headers
     assert made.headers.get("transfer-encoding") == framing
+
+
+def test_a_streamed_request_that_ends_before_its_length_is_an_error(
+    action_of: Callable[..., Action], secrets: Secrets
+) -> None:
+    errors: list[Exception] = []
+    for declared, pieces in ((6, (b"one", b"two")), (7, (b"one", b"two")), (5, ())):
+        action = action_of(request_body=Commitment("request_body"))
+        outflow = Outflow(secrets, action, b"")
+        relay = stream.hashing(action, outflow, on_error=errors.append, declared=declared)
+        for piece in (*pieces, b""):
+            relay(piece)
+        assert len(errors) == {6: 0, 7: 1, 5: 2}[declared]
