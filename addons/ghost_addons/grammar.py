@@ -38,6 +38,8 @@ def _require_plain(request: http.Request) -> None:
     """
     if request.data.method != request.method.encode("ascii", "replace"):
         raise DeniedError("a method is written in capitals", code="request.malformed")
+    if len(request.headers.get_all("content-length")) > 1:
+        raise DeniedError("there is more than one length", code="request.malformed")
     for name, value in request.headers.fields:
         if len(name) > _NAME_BYTES:
             raise DeniedError("the name of a header is too long", code="request.malformed")
@@ -51,8 +53,8 @@ def _require_framing(name: bytes, value: bytes) -> None:
     """Refuse a line about the frame of the message that some servers pass over and others obey."""
     if name not in _FRAMING:  # with `_`, which CGI and its heirs read as `-`
         raise DeniedError("Host and lengths are written with a hyphen", code="request.malformed")
-    if name == b"content-length" and len(value) > _LENGTH_DIGITS:
-        raise DeniedError("the length has too many digits", code="request.malformed")
+    if name == b"content-length" and not (value.isdigit() and len(value) <= _LENGTH_DIGITS):
+        raise DeniedError("the length is no number of digits", code="request.malformed")
     if name == b"transfer-encoding" and value != b"chunked":
         raise DeniedError("the only transfer coding is chunked", code="request.malformed")
     if name == b"expect" and value != b"100-continue":

@@ -147,16 +147,19 @@ def test_an_engine_without_the_step_is_refused(monkeypatch: pytest.MonkeyPatch) 
     assert caught.value.code == "proxy.engine"
 
 
+@pytest.mark.parametrize("lengths", [("5",), ("+0",), ("0", "0")])
 @pytest.mark.parametrize("method", ["GET", "POST"])
 def test_a_request_that_ends_before_its_length_is_refused(
-    method: str, proxy: LiveProxy, up: Upstream
+    method: str, lengths: tuple[str, ...], proxy: LiveProxy, up: Upstream
 ) -> None:
     session = proxy.spawn(f"GET,POST {up.url}/echo")
     with secure_connect(
         proxy.port, up.authority, session.auth, ca=proxy.ca, alpn=("h2",)
     ) as tunnel:
         client = Http2Client(tunnel)
-        answer = client.request(method, "/echo", up.authority, [("content-length", "5")])
+        answer = client.request(
+            method, "/echo", up.authority, [("content-length", each) for each in lengths]
+        )
         assert (answer.status, b"request.malformed" in answer.body) == (400, True)
     assert up.requests == ()
 
