@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import structlog
-
+from ghost_core import log
 from ghost_core.errors import GhostError
 from ghost_ledger.reader import Ledger
 
@@ -35,6 +34,6 @@ class Called:
         try:
             row = self._ledger.action(action_id)
         except GhostError as error:  # the event is told all the same
-            structlog.get_logger(__name__).warning("event.unnamed", code=error.code)
+            log.events(__name__).warning("event.unnamed", code=error.code)
             row = None
         return {} if row is None else {name: getattr(row, name) for name in NAMES}

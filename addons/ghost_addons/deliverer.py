@@ -15,10 +15,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import structlog
-
 from ghost_addons.notice import MEDIA_TYPE, Notice
-from ghost_core import ids
+from ghost_core import ids, log
 from ghost_core.clock import Clock
 from ghost_core.errors import ConfigError, GhostError
 from ghost_core.retry import retrying
@@ -121,14 +119,12 @@ class Deliverer:
         if not tried.delivered:
             found["error"] = tried.error
             told = {name: value for name, value in found.items() if name != "event"}
-            structlog.get_logger(__name__).warning(kind, about=found.get("event", ""), **told)
+            log.events(__name__).warning(kind, about=found.get("event", ""), **told)
         try:
             draft = Draft(self.recorder.system(), kind, ids.entry_id(), found)
             self.recorder.append(draft)
         except GhostError as error:
-            structlog.get_logger(__name__).error(
-                "webhook.unrecorded", webhook=self.name, code=error.code
-            )
+            log.events(__name__).error("webhook.unrecorded", webhook=self.name, code=error.code)
 
 
 def signature(key: bytes, id_: str, seconds: str, body: bytes) -> str:

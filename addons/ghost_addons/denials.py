@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-import structlog
-
 from ghost_addons import admission, delivery, guesses, leak, trail
 from ghost_addons.action import Action
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal, no_ledger
 from ghost_addons.services import Services
-from ghost_core import ids
+from ghost_core import ids, log
 from ghost_core.errors import GhostError
 
 METHOD_CHARACTERS = 32
@@ -47,9 +45,7 @@ async def enter(
         return await _entered(services, action, attempt, refusal, address=address)
     except Exception as error:  # noqa: BLE001  # a refusal that fails may not let the call pass
         code = error.code if isinstance(error, GhostError) else "guard.unrecorded"
-        structlog.get_logger(__name__).error(
-            "refusal.unrecorded", error=type(error).__name__, code=code
-        )
+        log.events(__name__).error("refusal.unrecorded", error=type(error).__name__, code=code)
         return Denial(no_ledger(code))
 
 

@@ -12,7 +12,6 @@ import traceback
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-import structlog
 from mitmproxy import connection, http, tcp, udp
 from mitmproxy.net.http import http1
 from mitmproxy.proxy import server_hooks
@@ -45,6 +44,7 @@ from ghost_addons.relay import Relay
 from ghost_addons.services import Services
 from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
+from ghost_core import log
 from ghost_core.errors import ConfigError, DeniedError
 
 ACTION = "ghost.action"
@@ -65,7 +65,7 @@ def guarded(handler: Handler) -> Handler:
         except asyncio.CancelledError:
             await self.refuse(flow, failure("cancelled"), None)
         except Exception as error:  # noqa: BLE001  # the guard: whatever fails, nothing passes
-            structlog.get_logger(__name__).error(
+            log.events(__name__).error(
                 "guard.failed",
                 handler=handler.__name__,
                 error=type(error).__name__,

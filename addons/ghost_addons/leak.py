@@ -10,13 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import structlog
-
 from ghost_addons.action import Action
 from ghost_addons.hidden import Secrets
 from ghost_addons.inject import Outgoing
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal, refusal_of
+from ghost_core import log
 from ghost_core.errors import DeniedError, GhostError
 from ghost_credentials.decode import Decoder, Limits, decoder
 from ghost_credentials.head import Head
@@ -100,8 +99,7 @@ def told(action: Action, name: str) -> None:
 
 
 def _warn(sid: str, action_id: str, name: str, host: str) -> None:
-    log = structlog.get_logger(__name__)
-    log.warning(LEAKED, sid=sid, action_id=action_id, credential=name, host=host)
+    log.events(__name__).warning(LEAKED, sid=sid, action_id=action_id, credential=name, host=host)
 
 
 def _seen(agent: Head, base: Head, leaving: Head) -> Head:

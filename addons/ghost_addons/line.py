@@ -10,9 +10,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-import structlog
-
 from ghost_addons.notice import Notice
+from ghost_core import log
 
 LIMIT = 1000
 PAUSE_SECONDS = 0.05
@@ -94,7 +93,7 @@ class Line:
             try:
                 self._handle(notice, self._stop)
             except Exception as error:  # noqa: BLE001  # one event may fail, the line goes on
-                structlog.get_logger(__name__).error(
+                log.events(__name__).error(
                     "line.failed", line=self.name, error=type(error).__name__
                 )
             self._tell_lost()

@@ -18,7 +18,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, override
 
-import structlog
 import uvloop
 from mitmproxy import options
 from mitmproxy.addons import core, disable_h2c, next_layer, proxyserver, tlsconfig
@@ -27,6 +26,7 @@ from mitmproxy.utils import asyncio_utils
 
 from ghost_addons import ca, chain, conductor, joined, pages, repairs, seams
 from ghost_addons.guard import Guard
+from ghost_core import log
 from ghost_core.errors import FailedError, UnavailableError
 
 START_SECONDS = 10.0
@@ -163,7 +163,7 @@ def _quicken(master: Master, table: chain.Table) -> None:
     if not conductor.install(table):
         left += ("ConnectionHandler",)
     if left:
-        structlog.get_logger(__name__).warning("engine.unknown", parts=list(left))
+        log.events(__name__).warning("engine.unknown", parts=list(left))
 
 
 class _Certificates(tlsconfig.TlsConfig):

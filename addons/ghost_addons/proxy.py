@@ -12,8 +12,6 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import structlog
-
 from ghost_addons import acting, ca, delivery, evaporate, events, master, quarantine
 from ghost_addons.called import Called
 from ghost_addons.events import Events
@@ -23,7 +21,7 @@ from ghost_addons.hidden import Secrets
 from ghost_addons.refusals import Refusals
 from ghost_addons.services import Services
 from ghost_addons.session import LiveSession, Sessions
-from ghost_core import db
+from ghost_core import db, log
 from ghost_core import settings as configuration
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import ConfigError, DeniedError, GhostError, UsageError
@@ -155,7 +153,7 @@ class Proxy:
         try:
             await control.start()
         except GhostError as error:
-            structlog.get_logger(__name__).error("control.unavailable", sid=sid, code=error.code)
+            log.events(__name__).error("control.unavailable", sid=sid, code=error.code)
 
     # -- what others ask -----------------------------------------------------------------------------
 
@@ -248,8 +246,9 @@ class Proxy:
                 child = self.services.sessions.admit(row.session_id, ended=True)
                 await self.evaporate(child, grace_seconds=0, reason=reason)
             except GhostError as error:
-                log = structlog.get_logger(__name__)
-                log.warning("session.child_unsealed", sid=row.session_id, code=error.code)
+                log.events(__name__).warning(
+                    "session.child_unsealed", sid=row.session_id, code=error.code
+                )
 
     async def _settle_calls(self, session: LiveSession, grace_seconds: float) -> None:
         held = {action.client for action in session.calls.values() if not action.flows}
@@ -288,8 +287,9 @@ class Proxy:
             elif not session.ending:
                 await quarantine.settle(self.services, session)
         except GhostError as error:
-            log = structlog.get_logger(__name__)
-            log.warning("session.quarantine_unwritten", sid=session.sid, code=error.code)
+            log.events(__name__).warning(
+                "session.quarantine_unwritten", sid=session.sid, code=error.code
+            )
 
     def _is_orphan(self, session: LiveSession) -> bool:
         """Tell whether the parent has ended, perhaps in another process."""
@@ -304,8 +304,7 @@ class Proxy:
             await self.evaporate(session, grace_seconds=0, reason=reason)
         except GhostError as error:
             # It stays refused; the next look, or the next command, tries again.
-            log = structlog.get_logger(__name__)
-            log.warning("session.unsealed", sid=session.sid, code=error.code)
+            log.events(__name__).warning("session.unsealed", sid=session.sid, code=error.code)
 
     async def stop(self, *, grace_seconds: float = DRAIN_SECONDS) -> None:
         """Drain and end; sessions stay as they are, for the next owner."""
@@ -336,7 +335,7 @@ class Proxy:
                     self.services, action, status=status, ended="aborted", error="proxy.stopped"
                 )
             except GhostError as error:
-                structlog.get_logger(__name__).error(
+                log.events(__name__).error(
                     "call.unsettled", sid=session.sid, action=action.id, code=error.code
                 )
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import structlog
-
 from ghost_addons.refusal import Refusal
-from ghost_core import ids
+from ghost_core import ids, log
 from ghost_core.errors import DeniedError, GhostError
 from ghost_hooks.request import Verdict, plain
 from ghost_ledger.canonical import Value
@@ -78,7 +76,7 @@ def impose(
     """Stop a session here and now; `settle` enters it. `client` is still to read why."""
     session.unwritten = _draft(session, verdict, action_id)
     services.sessions.quarantine(session, spare=client)
-    structlog.get_logger(__name__).warning(
+    log.events(__name__).warning(
         "session.quarantined", sid=session.sid, by=verdict.rule, action_id=action_id
     )
 

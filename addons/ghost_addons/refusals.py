@@ -9,11 +9,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 
-import structlog
-
 from ghost_addons.record import Attempt, Keeping, denied
 from ghost_addons.refusal import Refusal
-from ghost_core import ids
+from ghost_core import ids, log
 from ghost_core.errors import GhostError
 from ghost_ledger.recorder import Receipt, Recorder
 
@@ -102,9 +100,7 @@ class Refusals:
             await self._recorder.enter(draft)
         except GhostError as error:
             # The refusal itself is entered; what is lost is the number of its repetitions.
-            structlog.get_logger(__name__).error(
-                "refusals.uncounted", sid=attempt.sid, code=error.code
-            )
+            log.events(__name__).error("refusals.uncounted", sid=attempt.sid, code=error.code)
 
 
 def _of_many(attempt: Attempt) -> Attempt:

@@ -35,7 +35,7 @@ class SessionLogs(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self.setFormatter(log.formatter(as_json=True))
+        self.setFormatter(log.Lines(as_json=True))
 
     @override
     def emit(self, record: logging.LogRecord) -> None:

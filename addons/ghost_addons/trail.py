@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 
-import structlog
+from ghost_core import log
 
 LOGGER = logging.getLogger("ghost.trail")
 
@@ -15,4 +15,4 @@ LOGGER = logging.getLogger("ghost.trail")
 def told(event: str, **fields: object) -> None:
     """Log an event, unless nobody listens, which costs next to nothing."""
     if LOGGER.isEnabledFor(logging.INFO):
-        structlog.stdlib.get_logger("ghost.trail").info(event, **fields)
+        log.events("ghost.trail").info(event, **fields)

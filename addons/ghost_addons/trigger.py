@@ -7,9 +7,8 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
-import structlog
-
 from ghost_addons.notice import Notice
+from ghost_core import log
 from ghost_core.settings_tables import TriggerSettings
 from ghost_hooks.process import Finished, run
 
@@ -45,7 +44,7 @@ class Trigger:
     def _count(self, count: int, **fields: str) -> None:
         self.failed += count
         # The program only: arguments can be secrets.
-        structlog.get_logger(__name__).warning(
+        log.events(__name__).warning(
             "trigger.failed", program=self.settings.command[0], count=count, **fields
         )
 

@@ -1,7 +1,7 @@
 """Operator logs: events on stderr, and the last processor knows every live secret.
 
-Logs may be lost and are no evidence. Rooms take `structlog.get_logger()`; only the command line
-calls `configure`. Nothing here imports structlog before that.
+Logs may be lost and are no evidence. Rooms take `events`; only the command line calls `configure`.
+structlog is imported with the first event: it is a tenth of a start that is mostly silent.
 """
 
 from __future__ import annotations
@@ -11,12 +11,14 @@ import json as json_codec
 import logging
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, override
 from urllib.parse import quote
 
 from ghost_core.secret import SecretBytes
 
 if TYPE_CHECKING:
+    from structlog.stdlib import BoundLogger
     from structlog.typing import EventDict, Processor, WrappedLogger
 
 MARK = "[redacted by ghost]"
@@ -48,28 +50,46 @@ def configure(*, json: bool = False, verbose: bool = False) -> None:
 
     Shown are warnings, with `verbose` everything but the libraries' own detail.
     """
-    import structlog
-
-    structlog.configure(
-        processors=[*_first(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
-        logger_factory=structlog.stdlib.LoggerFactory(),
-        wrapper_class=structlog.stdlib.BoundLogger,
-        cache_logger_on_first_use=False,
-    )
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(formatter(as_json=json or not sys.stderr.isatty()))
+    handler.setFormatter(Lines(as_json=json or not sys.stderr.isatty()))
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(logging.INFO if verbose else logging.WARNING)
 
 
-def formatter(*, as_json: bool) -> logging.Formatter:
-    """Return what makes a redacted line of an event, of ours or of a library."""
+def events(name: str) -> BoundLogger:
+    """Return the logger of events under a module's name."""
     import structlog
 
-    return structlog.stdlib.ProcessorFormatter(
-        foreign_pre_chain=_first(), processors=_last(as_json=as_json)
-    )
+    if not structlog.is_configured():
+        structlog.configure(
+            processors=[*_first(), structlog.stdlib.ProcessorFormatter.wrap_for_formatter],
+            logger_factory=structlog.stdlib.LoggerFactory(),
+            wrapper_class=structlog.stdlib.BoundLogger,
+            cache_logger_on_first_use=False,
+        )
+    logger: BoundLogger = structlog.stdlib.get_logger(name)
+    return logger
+
+
+class Lines(logging.Formatter):
+    """Makes a redacted line of each event, of ours or of a library: JSON, or text for a person."""
+
+    def __init__(self, *, as_json: bool) -> None:
+        super().__init__()
+        self._as_json = as_json
+
+    @override
+    def format(self, record: logging.LogRecord) -> str:
+        return self._lines.format(record)
+
+    @cached_property
+    def _lines(self) -> logging.Formatter:
+        import structlog
+
+        return structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=_first(), processors=_last(as_json=self._as_json)
+        )
 
 
 def _first() -> list[Processor]:

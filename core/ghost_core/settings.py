@@ -57,17 +57,14 @@ def load(
     from pydantic import ValidationError
 
     from ghost_core.settings_check import refused
-    from ghost_core.settings_models import LAYERS, Settings
+    from ghost_core.settings_models import Settings
 
     found = sources(cwd=cwd, overrides=overrides, warn=warn)
-    token = LAYERS.set(tuple(layer.values for layer in found.layers))
     try:
-        return Settings()
+        return Settings.model_validate(found.merged())
     except ValidationError as error:
         # Not chained: pydantic's error object holds the values.
         raise refused(error, found) from None
-    finally:
-        LAYERS.reset(token)
 
 
 def peek(*keys: str, cwd: Path | None = None) -> dict[str, object]:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextvars import ContextVar
 from decimal import Decimal
-from typing import Annotated, Literal, Self, override
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
-from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
 from ghost_core.settings_tables import (
     CredentialSettings,
@@ -32,27 +28,6 @@ from ghost_core.settings_types import (
 )
 
 type Ratio = Annotated[Decimal, Field(ge=0, le=1)]
-
-LAYERS: ContextVar[tuple[Mapping[str, object], ...]] = ContextVar("ghost_layers", default=())
-"""The layers under construction, strongest first; set by `load` around one validation."""
-
-
-class LayerSource(PydanticBaseSettingsSource):
-    """One gathered layer as a source of pydantic-settings, which merges them by precedence."""
-
-    def __init__(self, settings_cls: type[BaseSettings], values: Mapping[str, object]) -> None:
-        super().__init__(settings_cls)
-        self._values = dict(values)
-
-    @override
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[object, str, bool]:
-        """Return the layer's value of one section, by its name."""
-        return self._values.get(field_name), field_name, False
-
-    @override
-    def __call__(self) -> dict[str, object]:
-        """Return the whole layer, unknown sections included, so that they are refused by name."""
-        return self._values
 
 
 class DatabaseSettings(Section):
@@ -165,12 +140,8 @@ class UpgradeSettings(Section):
     index: str = setting("upgrade.index")
 
 
-class Settings(BaseSettings):
-    """Everything `ghost.toml` may say; `Settings()` is all defaults and reads no source by itself."""
-
-    model_config = SettingsConfigDict(
-        frozen=True, extra="forbid", hide_input_in_errors=True, validate_default=True
-    )
+class Settings(Section):
+    """Everything `ghost.toml` may say; `Settings()` is all defaults."""
 
     database: DatabaseSettings = Field(default_factory=DatabaseSettings)
     session: SessionSettings = Field(default_factory=SessionSettings)
@@ -186,16 +157,3 @@ class Settings(BaseSettings):
     memory: MemorySettings = MemorySettings()
     harness: HarnessSettings = HarnessSettings()
     upgrade: UpgradeSettings = UpgradeSettings()
-
-    @classmethod
-    @override
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Read only what is handed in, then the layers that `load` has gathered."""
-        return (init_settings, *(LayerSource(settings_cls, each) for each in LAYERS.get()))

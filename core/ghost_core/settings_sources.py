@@ -48,6 +48,24 @@ class Sources(NamedTuple):
                 return value, layer.origin
         return None, "default"
 
+    def merged(self) -> Tree:
+        """Return what all layers say together: tables are joined, of all else the strongest stands."""
+        tree: Tree = {}
+        for layer in reversed(self.layers):
+            tree = _joined(tree, layer.values)
+        return tree
+
+
+def _joined(weak: Mapping[str, object], strong: Mapping[str, object]) -> Tree:
+    tree = dict(weak)
+    for name, new in strong.items():
+        old = tree.get(name)
+        if isinstance(old, Mapping) and isinstance(new, Mapping):
+            tree[name] = _joined(old, new)
+        else:
+            tree[name] = new
+    return tree
+
 
 def gather(home: Home, cwd: Path, overrides: Mapping[str, object] | None = None) -> Sources:
     """Read every source; raises ConfigError for a file or variable that cannot be read."""

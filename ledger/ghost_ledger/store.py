@@ -61,19 +61,17 @@ class UtcTime(TypeDecorator[datetime]):
         return datetime.fromisoformat(value) if dialect.name == "sqlite" and value else value
 
 
+_SEALS = "type = 'session.seal'"
+
+
 class EntryRow(SQLModel, table=True):
     """One signed entry; `prev` and `leaf_hash` raw 32 bytes, `ts` microseconds UTC."""
 
     __tablename__ = "entries"
     __table_args__ = (
         sa.UniqueConstraint("sid", "seq", name="uq_entries_seq"),
-        sa.Index(
-            "uq_entries_seal",
-            "sid",
-            unique=True,
-            sqlite_where=sa.text("type = 'session.seal'"),
-            postgresql_where=sa.text("type = 'session.seal'"),
-        ),
+        # The migration says the same of PostgreSQL; here it would load that dialect at every start.
+        sa.Index("uq_entries_seal", "sid", unique=True, sqlite_where=sa.text(_SEALS)),
     )
 
     idx: int = Field(sa_column=sa.Column(_INDEX, primary_key=True, autoincrement=False))

@@ -10,10 +10,9 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-import structlog
 from sqlalchemy.engine import Connection, Engine
 
-from ghost_core import db, ids
+from ghost_core import db, ids, log
 from ghost_core.clock import Clock
 from ghost_core.errors import UnavailableError
 from ghost_ledger.canonical import Value
@@ -125,7 +124,7 @@ class Journal:
         try:
             erasing.finish(self._recorder.engine)
         except UnavailableError as error:
-            structlog.get_logger(__name__).warning("memory.words_waiting", why=error.message)
+            log.events(__name__).warning("memory.words_waiting", why=error.message)
 
 
 def _name(text: str) -> str:

@@ -133,8 +133,9 @@ class LinkRow(SQLModel, table=True):
 
     __tablename__ = "memory_links"
     __table_args__ = (
-        sa.Index("idx_link_source_id", "source_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
-        sa.Index("idx_link_target_id", "target_id", sqlite_where=_LIVE, postgresql_where=_LIVE),
+        # Those of PostgreSQL are in the migration: naming them here loads that dialect at every start.
+        sa.Index("idx_link_source_id", "source_id", sqlite_where=_LIVE),
+        sa.Index("idx_link_target_id", "target_id", sqlite_where=_LIVE),
     )
 
     source_id: str = Field(

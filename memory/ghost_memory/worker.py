@@ -12,10 +12,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-import structlog
 from sqlalchemy.engine import Engine
 
-from ghost_core import db
+from ghost_core import db, log
 from ghost_core.clock import Clock
 from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger.store import time_text
@@ -133,7 +132,7 @@ class Worker:
 
     def _warn(self, trouble: str) -> None:
         if trouble and not self._stopped.is_set():
-            structlog.get_logger(__name__).warning("memory.vectors_waiting", why=trouble)
+            log.events(__name__).warning("memory.vectors_waiting", why=trouble)
         self._trouble = trouble
 
     def _round_of_all(self, space: Space) -> bool:

@@ -93,7 +93,7 @@ def test_events_are_json_lines_with_ids_and_without_secrets(
 ) -> None:
     log.configure(json=True, verbose=True)
     with structlog.contextvars.bound_contextvars(session="gh_1"):
-        structlog.get_logger("ghost.x").info("session.spawned", header=SECRET.decode())
+        log.events("ghost.x").info("session.spawned", header=SECRET.decode())
     (event,) = said(capsys)
     assert (event["event"], event["session"], event["level"]) == ("session.spawned", "gh_1", "info")
     assert event["header"] == log.MARK
@@ -117,7 +117,7 @@ def test_a_traceback_is_redacted_and_stays_one_line(
     try:
         raise ValueError(SECRET.decode())
     except ValueError:
-        structlog.get_logger().exception("it.failed")
+        log.events("ghost.x").exception("it.failed")
     (event,) = said(capsys)
     assert "ValueError" in str(event["exception"])
     assert log.MARK in str(event["exception"])
@@ -128,7 +128,7 @@ def test_only_warnings_are_shown_unless_verbose(
     capsys: pytest.CaptureFixture[str], *, verbose: bool, shown: list[str]
 ) -> None:
     log.configure(json=True, verbose=verbose)
-    structlog.get_logger().info("a.happened")
+    log.events("ghost.x").info("a.happened")
     assert [event["event"] for event in said(capsys)] == shown
 
 
@@ -144,15 +144,16 @@ def test_a_terminal_gets_text_without_colours(
     screen = Terminal()
     monkeypatch.setattr(sys, "stderr", screen)
     log.configure()
-    structlog.get_logger().warning("disk.filled", header=SECRET.decode())
+    log.events("ghost.x").warning("disk.filled", header=SECRET.decode())
     assert "disk.filled" in screen.getvalue()
     assert log.MARK in screen.getvalue()
     assert "\x1b" not in screen.getvalue()
 
 
-def test_hiding_alone_does_not_import_structlog() -> None:
+def test_a_silent_program_does_not_import_structlog() -> None:
     program = (
         "import sys; from ghost_core import log; from ghost_core.secret import SecretBytes;"
-        "log.hide(SecretBytes(b'x')); log.redact('x'); sys.exit('structlog' in sys.modules)"
+        "log.configure(); log.hide(SecretBytes(b'x')); log.redact('x');"
+        "sys.exit('structlog' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False, timeout=30).returncode == 0

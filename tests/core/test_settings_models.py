@@ -10,7 +10,7 @@ import pytest
 from pydantic import ValidationError
 
 from ghost_core.settings_fields import FIELDS
-from ghost_core.settings_models import LayerSource, Settings
+from ghost_core.settings_models import Settings
 from ghost_core.settings_tighten import leaves
 
 TEXT = (files("ghost_core") / "ghost.toml").read_text("utf-8")
@@ -55,10 +55,3 @@ def test_an_empty_path_means_none_and_others_are_expanded(home: Path) -> None:
     assert Settings().proxy.upstream_ca is None
     found = Settings(proxy={"upstream_ca": "$GHOST_HOME/ca.pem"})
     assert found.proxy.upstream_ca == home / "ca.pem"
-
-
-def test_a_layer_answers_for_one_section_too() -> None:
-    layer = LayerSource(Settings, {"proxy": {"port": 1}})
-    field = Settings.model_fields["proxy"]
-    assert layer.get_field_value(field, "proxy") == ({"port": 1}, "proxy", False)
-    assert layer.get_field_value(field, "rules") == (None, "rules", False)

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 from ghost_core import settings, trust
 from ghost_core.errors import ConfigError
 from ghost_core.paths import Home
-from ghost_core.settings_sources import SIZE_LIMIT, gather, parse, project_file, read_file
+from ghost_core.settings_sources import (
+    SIZE_LIMIT,
+    Layer,
+    Sources,
+    gather,
+    parse,
+    project_file,
+    read_file,
+)
 
 NOWHERE = Path("/nowhere/ghost.toml")
 
@@ -240,3 +248,21 @@ def test_what_is_no_file_in_the_place_of_the_homes_is_refused(
     with pytest.raises(ConfigError) as caught:
         gather(house, project, {})
     assert caught.value.code == "config.unreadable"
+
+
+def test_merged_layers_join_tables_and_of_all_else_keep_the_strongest() -> None:
+    strong = {"proxy": {"port": 1}, "rules": ["a"], "tools": {"x": {"hosts": ["b"]}}, "memory": 3}
+    weak = {
+        "proxy": {"port": 2, "host": "::1"},
+        "rules": ["c", "d"],
+        "tools": {"x": {"params": "form"}, "y": {}},
+        "memory": {"model": "static"},
+    }
+    found = Sources((Layer("strong", strong), Layer("weak", weak)), ()).merged()
+    assert found == {
+        "proxy": {"port": 1, "host": "::1"},
+        "rules": ["a"],
+        "tools": {"x": {"hosts": ["b"], "params": "form"}, "y": {}},
+        "memory": 3,
+    }
+    assert weak["proxy"] == {"port": 2, "host": "::1"}
