@@ -17,6 +17,7 @@ from sqlmodel import SQLModel
 
 from ghost_core import db_postgres, db_sqlite
 from ghost_core.db_backend import Backend, Tuning, bad_url, foreign
+from ghost_core.errors import UsageError
 from ghost_core.migrations import HEAD
 from ghost_core.paths import Home
 
@@ -58,6 +59,7 @@ def engine(
     sa.event.listen(built, "connect", lambda raw, _: backend.connected(raw, tuning))
     sa.event.listen(built, "begin", _begin)
     sa.event.listen(built, "commit", _before_commit)
+    sa.event.listen(built, "handle_error", _refuse_text)
     return built
 
 
@@ -201,6 +203,12 @@ def mapped(engine: Engine) -> Iterator[None]:
         if isinstance(error, sa.exc.IntegrityError):
             raise
         raise _backend(engine.url).explained(error, engine.url) from error
+
+
+def _refuse_text(context: sa.engine.ExceptionContext) -> None:
+    """Name what is wrong with a text that no database takes: a byte of an argument, half a surrogate pair."""
+    if isinstance(context.original_exception, UnicodeEncodeError):
+        raise UsageError("a name or text: is no valid Unicode", code="usage.text") from None
 
 
 def migrate(engine: Engine) -> None:

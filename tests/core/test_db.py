@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy.engine import Engine
 
 from ghost_core import db
-from ghost_core.errors import ConfigError, UnavailableError
+from ghost_core.errors import ConfigError, UnavailableError, UsageError
 from ghost_core.migrations import HEAD
 
 
@@ -95,6 +95,15 @@ def test_a_missing_table_is_a_schema_error(engine: Engine):
     with pytest.raises(UnavailableError) as caught, db.read(engine) as connection:
         connection.exec_driver_sql("SELECT * FROM nothing")
     assert caught.value.code == "database.schema"
+
+
+def test_a_text_that_no_database_takes_is_refused_by_name(engine: Engine):
+    with pytest.raises(UsageError) as caught, db.write(engine) as connection:
+        connection.execute(
+            sa.text("INSERT INTO payload_keys VALUES (:one, x'00')"), {"one": "\udcff"}
+        )
+    assert caught.value.code == "usage.text"
+    assert _count(engine, "payload_keys") == 0
 
 
 def test_a_failed_write_leaves_nothing(engine: Engine):
