@@ -110,7 +110,7 @@ class LiveProxy:
         """Run something in the proxy's loop and return its result."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(15)
 
-    def spawn(self, *scopes: str, ttl_seconds: int = 60, parent: str | None = None) -> LiveSession:
+    def spawn(self, *scopes: str, ttl_seconds: int = 600, parent: str | None = None) -> LiveSession:
         """Spawn a session as `ghost spawn` does; the proxy takes it at its first client."""
         recorder = self.proxy.services.recorder
         made = spawn(

@@ -60,7 +60,7 @@ def inside(
     return Outcome(code, out.getvalue(), err.getvalue())
 
 
-def spawn(home: GhostHome, *scopes: str, ttl: int = 120) -> Session:
+def spawn(home: GhostHome, *scopes: str, ttl: int = 1800) -> Session:
     """Spawn a session."""
     words = [word for scope in scopes for word in ("--scope", scope)]
     done = inside(home, "spawn", "--intent", "test", "--ttl", str(ttl), *words)
