@@ -11,7 +11,8 @@ from collections.abc import Callable, Sequence
 
 from mitmproxy import exceptions, hooks
 from mitmproxy.addonmanager import AddonManager, safecall
-from mitmproxy.master import Master
+
+from ghost_addons.parts import Master
 
 type Handlers = tuple[Callable[..., object], ...]
 

@@ -20,12 +20,11 @@ from typing import Any, override
 
 import uvloop
 from mitmproxy import options
-from mitmproxy.addons import core, disable_h2c, next_layer, proxyserver, tlsconfig
-from mitmproxy.master import Master
 from mitmproxy.utils import asyncio_utils
 
 from ghost_addons import ca, chain, conductor, joined, pages, repairs, seams
 from ghost_addons.guard import Guard
+from ghost_addons.parts import Master, core, disable_h2c, next_layer, proxyserver, tlsconfig
 from ghost_core import log
 from ghost_core.errors import FailedError, UnavailableError
 
