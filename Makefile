@@ -32,7 +32,7 @@ demo: setup
 	@$(BIN)/ghost demo $(ARGS)
 
 test: setup clients
-	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder $(ARGS)
 
 # Node 24 and the MCP Inspector for the client tests; where npm cannot bring them they are skipped by name.
 clients: setup

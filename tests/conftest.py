@@ -28,6 +28,16 @@ if TYPE_CHECKING:
 BY_NAME = ("hosts", "conformance")
 """Folders of tests that fetch programs of others: only who names one runs it."""
 
+LONG = ("docs", "cli", "clients", "postgres", "scenarios", "attacks", "fuzz", "memory")
+"""Folders of tests that mostly start programs: first, so that no worker is left alone with one at the end."""
+
+
+@pytest.hookimpl(trylast=True)  # after they were shuffled
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the files of the long folders first."""
+    tests = Path(__file__).parent
+    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in LONG)
+
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what is run by a command of its own."""
