@@ -41,15 +41,14 @@ NO_TWIN = {
 # Tests that belong to no single module, and further parts of a module's tests.
 NO_MODULE = {"tests/ledger/test_formats.py", "tests/hooks/test_policy_gates.py"}
 
-SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "dist", "build", "out"}
+SKIPPED = {".git", ".venv", "__pycache__", "node_modules", "dist", "build", "out", ".hypothesis"}
 
 
 def house_files() -> Iterator[Path]:
-    for path in sorted(ROOT.rglob("*")):
-        parts = path.relative_to(ROOT).parts
-        hidden = any(part in SKIPPED or part.endswith(("_cache", ".egg-info")) for part in parts)
-        if path.is_file() and not hidden and ".hypothesis" not in parts:
-            yield path
+    for folder, below, names in ROOT.walk():
+        kept = set(below) - SKIPPED
+        below[:] = sorted(name for name in kept if not name.endswith(("_cache", ".egg-info")))
+        yield from (path for name in sorted(names) if (path := folder / name).is_file())
 
 
 def texts() -> Iterator[tuple[str, str]]:
