@@ -48,7 +48,8 @@ def house_files() -> Iterator[Path]:
     for folder, below, names in ROOT.walk():
         kept = set(below) - SKIPPED
         below[:] = sorted(name for name in kept if not name.endswith(("_cache", ".egg-info")))
-        yield from (path for name in sorted(names) if (path := folder / name).is_file())
+        own = sorted(set(names) - SKIPPED)  # a worktree has a file `.git`
+        yield from (path for name in own if (path := folder / name).is_file())
 
 
 def texts() -> Iterator[tuple[str, str]]:
