@@ -24,8 +24,8 @@ from ghost_memory.limits import (
     TITLE_BYTES,
     fit,
     importance_of,
+    kept_tags,
 )
-from ghost_memory.memories import kept_tags
 from ghost_memory.quotation import label
 from ghost_memory.values import GLOBAL, listed, stored
 

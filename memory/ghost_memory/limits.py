@@ -7,7 +7,7 @@ always reported.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
 from ghost_core.errors import UsageError
@@ -16,6 +16,7 @@ CONTENT_BYTES: Final = 8000
 TITLE_BYTES: Final = 300
 TAG_BYTES: Final = 64
 TAGS: Final = 10
+TAGS_LOOKED_AT: Final = 100  # of which ten are kept
 ALTERNATIVES: Final = 20
 LOOKED_AT: Final = 8  # times what is kept, when secrets are looked for
 LIST_LIMIT: Final = 100
@@ -76,6 +77,14 @@ def fit(text: str, limit: int) -> Fit:
     return Fit(kept, shortened or ended, found)
 
 
+def require_text(what: str, text: str, limit: int) -> Fit:
+    """Return a text as it may be kept; raises UsageError `memory.<what>` where nothing is left of it."""
+    kept = fit(text, limit)
+    if not kept.text:
+        raise UsageError(f"{what}: expected a text, found nothing", code=f"memory.{what}")
+    return kept
+
+
 def shown(text: str, limit: int = 80) -> str:
     """Return a text of somebody else's as an error may show it: quoted, short, without secrets."""
     return repr(fit(text, limit).text)
@@ -85,6 +94,11 @@ def tags_of(tags: Iterable[str]) -> list[str]:
     """Return the tags as they are kept: each once, cut, the first ten."""
     kept = (cut(plain(tag).strip(), TAG_BYTES).text for tag in tags)
     return list(dict.fromkeys(tag for tag in kept if tag))[:TAGS]
+
+
+def kept_tags(tags: Sequence[str]) -> list[str]:
+    """Return tags as they may be kept: without secrets, each once, the first ten."""
+    return tags_of(fit(tag, TAG_BYTES).text for tag in tags[:TAGS_LOOKED_AT])
 
 
 def importance_of(value: float) -> float:

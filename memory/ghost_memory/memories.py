@@ -21,13 +21,13 @@ from ghost_memory.limits import (
     CONTENT_BYTES,
     LIST_LIMIT,
     SOURCES,
-    TAG_BYTES,
     Fit,
-    fit,
     importance_of,
+    kept_tags,
     limit_of,
     offset_of,
     require_one_of,
+    require_text,
     tags_of,
 )
 from ghost_memory.twins import twin
@@ -38,7 +38,6 @@ __all__ = [
     "Note",
     "delete",
     "get",
-    "kept_tags",
     "listing",
     "pin",
     "promote",
@@ -48,7 +47,6 @@ __all__ = [
 ]
 
 TWIN_SHARE: Final = 0.2
-LOOKED_AT: Final = 100  # tags, of which ten are kept
 COLUMNS: Final = (
     "id, project_id, category, content, importance, tags, pinned, source, created_at, updated_at, seq,"
     " access_count, resolved_at, valid_until, agent, session_id"
@@ -84,7 +82,7 @@ def save(writing: Writing, named: str, note: Note) -> Saved:
     """
     require_one_of("category", note.category, CATEGORIES)
     require_one_of("source", note.source, SOURCES)
-    kept = _kept(note.content)
+    kept = require_text("content", note.content, CONTENT_BYTES)
     project = projects.ensure(writing, named).id
     same = _same(writing.connection, project, note.category, words.digest(kept.text))
     if same is not None:
@@ -131,7 +129,7 @@ def _values(fields: Fields) -> dict[str, object]:
     """Return the columns that an update sets; raises UsageError `memory.update` where there are none."""
     values: dict[str, object] = {}
     if fields.content is not None:
-        kept = _kept(fields.content)
+        kept = require_text("content", fields.content, CONTENT_BYTES)
         values |= {"content": kept.text, "digest": words.digest(kept.text)}
     if fields.category is not None:
         values["category"] = require_one_of("category", fields.category, CATEGORIES)
@@ -248,18 +246,6 @@ def of_row(row: sa.RowMapping) -> Memory:
     values["tags"] = listed(values["tags"])
     values["pinned"] = bool(values["pinned"])
     return Memory(**values)
-
-
-def _kept(content: str) -> Fit:
-    kept = fit(content, CONTENT_BYTES)
-    if not kept.text:
-        raise UsageError("content: expected a text, found nothing", code="memory.content")
-    return kept
-
-
-def kept_tags(tags: Sequence[str]) -> list[str]:
-    """Return tags as they may be kept: without secrets, each once, the first ten."""
-    return tags_of(fit(tag, TAG_BYTES).text for tag in tags[:LOOKED_AT])
 
 
 def _insert(writing: Writing, project: str, note: Note, kept: Fit) -> str:

@@ -18,13 +18,14 @@ from ghost_memory.limits import (
     NEW_DECISION_STATES,
     TASK_STATES,
     TITLE_BYTES,
-    Fit,
     fit,
+    kept_tags,
     limit_of,
     offset_of,
     require_one_of,
+    require_text,
 )
-from ghost_memory.memories import Note, kept_tags
+from ghost_memory.memories import Note
 from ghost_memory.values import Decision, Recorded, Task, listed, stored
 
 DECISION_IMPORTANCE: Final = 0.9
@@ -44,7 +45,7 @@ def create_task(
     """Add a task to a project that exists; a priority outside 0 to 4 becomes 2."""
     project = projects.require(writing.connection, named)
     made = ids.new()
-    heading = _text("title", title, TITLE_BYTES).text
+    heading = require_text("title", title, TITLE_BYTES).text
     writing.connection.execute(
         sa.text(
             "INSERT INTO tasks (id, project_id, title, description, priority, created_at, updated_at)"
@@ -156,9 +157,9 @@ def record_decision(  # the parts of one decision
     require_one_of("status", status, NEW_DECISION_STATES)
     project = projects.require(writing.connection, named)
     parts = (
-        _text("title", title, TITLE_BYTES),
-        _text("decision", decision, CONTENT_BYTES),
-        _text("rationale", rationale, CONTENT_BYTES),
+        require_text("title", title, TITLE_BYTES),
+        require_text("decision", decision, CONTENT_BYTES),
+        require_text("rationale", rationale, CONTENT_BYTES),
     )
     heading, text, reasons = (each.text for each in parts)
     said = f"{heading}: {text}. Rationale: {reasons}"
@@ -260,13 +261,6 @@ def _decision(row: sa.RowMapping) -> Decision:
     values = {**row}
     values["alternatives"], values["tags"] = listed(values["alternatives"]), listed(values["tags"])
     return Decision(**values)
-
-
-def _text(what: str, text: str, limit: int) -> Fit:
-    kept = fit(text, limit)
-    if not kept.text:
-        raise UsageError(f"{what}: expected a text, found nothing", code=f"memory.{what}")
-    return kept
 
 
 def _kept(text: str) -> str:

@@ -46,6 +46,22 @@ def test_the_first_ten_tags_stay_in_order() -> None:
     assert limits.tags_of(given_) == ["b", "a", *(f"t{number}" for number in range(8))]
 
 
+def test_kept_tags_hold_no_secret_and_of_very_many_only_the_first_are_looked_at() -> None:
+    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
+    kept = limits.kept_tags(["net", secret, *["net"] * 98, "late"])
+    assert kept[0] == "net"
+    assert secret not in " ".join(kept)
+    assert "late" not in kept
+
+
+@pytest.mark.parametrize("text", ["", " \n\t"])
+def test_nothing_is_not_a_text(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        limits.require_text("title", text, 300)
+    assert caught.value.code == "memory.title"
+    assert limits.require_text("title", f"{text}é{text}", 300) == ("é", False, 0)
+
+
 @pytest.mark.parametrize(
     ("value", "kept"),
     [(0.3, 0.3), (-1.0, 0.0), (7.0, 1.0), (math.inf, 1.0), (-math.inf, 0.0), (math.nan, 0.0)],
