@@ -31,11 +31,11 @@ from ghost_core.clock import SystemClock
 from ghost_core.paths import Home
 from ghost_core.settings_models import SearchSettings
 from ghost_ledger.recorder import Recorder
-from ghost_memory import assemble, memories, passive, projects, words
+from ghost_memory import assemble, passive, projects, saving, words
 from ghost_memory.asking import Query
 from ghost_memory.journal import Journal, Who
-from ghost_memory.memories import Note
 from ghost_memory.reader import opened
+from ghost_memory.saving import Note
 from ghost_memory.search import search
 
 SEED = 20261201
@@ -153,7 +153,7 @@ def process(folder: Path) -> tuple[float, float]:
 
 
 def save(journal: Journal, text: str) -> object:
-    return journal.write(lambda w: memories.save(w, "app", Note(text)))
+    return journal.write(lambda w: saving.save(w, "app", Note(text)))
 
 
 def timed[T](over: Collection[T], work: Callable[[T], object]) -> list[tuple[float, float]]:

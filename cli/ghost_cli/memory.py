@@ -15,11 +15,12 @@ from ghost_cli.memory_history import history
 from ghost_cli.memory_list import list_
 from ghost_cli.memory_model import model
 from ghost_cli.memory_verify import verify
-from ghost_memory import links, memories
+from ghost_memory import changing, links, memories, saving
 from ghost_memory.asking import Query
+from ghost_memory.changing import Fields
 from ghost_memory.journal import Writing
 from ghost_memory.limits import CONTENT_BYTES, LOOKED_AT
-from ghost_memory.memories import Fields, Note
+from ghost_memory.saving import Note
 from ghost_memory.search import search as search_memory
 
 app = typer.Typer(
@@ -59,7 +60,7 @@ def save(
     with remembered.changing() as journal:
         saved, kept = journal.write(
             lambda w: (
-                made := memories.save(w, remembered.here_or_new(w, project), note),
+                made := saving.save(w, remembered.here_or_new(w, project), note),
                 memories.get(w.connection, made.id),
             )
         )
@@ -130,7 +131,7 @@ def update(
     fields = Fields(None if content is None else _text(content), category, importance, tags)
     with remembered.changing() as journal:
         kept, changed = journal.write(
-            lambda w: memories.update(w, _owner(w, memory_id), memory_id, fields)
+            lambda w: changing.update(w, _owner(w, memory_id), memory_id, fields)
         )
     document = {"schema": "ghost/memory/v1", **kept._asdict(), "changed": changed}
     output.result(document, f"changed {', '.join(changed)} of {kept.id}")
@@ -146,7 +147,7 @@ def pin(
     """
     with remembered.changing() as journal:
         kept = journal.write(
-            lambda w: memories.pin(w, _owner(w, memory_id), memory_id, pinned=not off)
+            lambda w: changing.pin(w, _owner(w, memory_id), memory_id, pinned=not off)
         )
     document = {"schema": "ghost/memory/v1", **kept._asdict()}
     output.result(document, f"{'unpinned' if off else 'pinned'} {kept.id}")
@@ -161,7 +162,7 @@ def delete(memory_id: Id) -> None:
     Example: ghost memory delete 3f78
     """
     with remembered.changing() as journal:
-        gone = journal.write(lambda w: memories.delete(w, _owner(w, memory_id), memory_id))
+        gone = journal.write(lambda w: changing.delete(w, _owner(w, memory_id), memory_id))
     document = {"schema": "ghost/memory-deleted/v1", "id": gone.id, "project": gone.project_id}
     output.result(document, f"deleted {gone.id}")
 

@@ -14,11 +14,11 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.look import is_dir, is_file, is_link
-from ghost_memory import memories, words
+from ghost_memory import saving, words
 from ghost_memory.entered import entered
 from ghost_memory.journal import Writing
 from ghost_memory.limits import fit
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from ghost_memory.values import GLOBAL, Project
 
 __all__ = ["bring", "waiting"]
@@ -66,7 +66,7 @@ def bring(writing: Writing, project: Project, notes: list[Note]) -> int:
     if _holds(writing.connection, project.id):
         return 0
     for note in notes:
-        memories.save(writing, project.id, note)
+        saving.save(writing, project.id, note)
     return len(notes)
 
 

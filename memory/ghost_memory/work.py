@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import GhostError, UsageError
-from ghost_memory import ids, links, memories, projects
+from ghost_memory import ids, links, projects, saving
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import (
     ALTERNATIVES,
@@ -25,7 +25,7 @@ from ghost_memory.limits import (
     require_one_of,
     require_text,
 )
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from ghost_memory.values import Decision, Recorded, Task, listed, stored
 
 DECISION_IMPORTANCE: Final = 0.9
@@ -164,7 +164,7 @@ def record_decision(  # the parts of one decision
     heading, text, reasons = (each.text for each in parts)
     said = f"{heading}: {text}. Rationale: {reasons}"
     note = Note(said, "decision", DECISION_IMPORTANCE, tags, "decision_log")
-    saved = memories.save(writing, project.id, note)
+    saved = saving.save(writing, project.id, note)
     made = ids.new()
     writing.connection.execute(
         sa.text(

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from ghost_cli.main import main
-from ghost_memory import memories
-from ghost_memory.memories import Note
+from ghost_memory import saving
+from ghost_memory.saving import Note
 from support.memory import memory_at
 
 
@@ -20,7 +20,7 @@ def app(home: Path, tmp_path: Path) -> Path:
     """Return the directory of a project that remembers something."""
     with memory_at(home) as memory:
         memory.save("the gateway listens on port 8402", category="gotcha")
-        memory.write(lambda w: memories.save(w, "_global", Note("answers are short")))
+        memory.write(lambda w: saving.save(w, "_global", Note("answers are short")))
     folder = tmp_path / "app"
     folder.mkdir()
     return folder

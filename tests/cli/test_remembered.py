@@ -10,8 +10,8 @@ import sqlalchemy as sa
 from ghost_cli import remembered
 from ghost_core.errors import NotFoundError
 from ghost_core.settings import Settings
-from ghost_memory import memories, projects
-from ghost_memory.memories import Note
+from ghost_memory import projects, saving
+from ghost_memory.saving import Note
 from ghost_memory.worker import Worker
 
 NO_MODEL = Settings(memory={"embedding": {"backend": "none"}})  # type: ignore[arg-type]
@@ -19,7 +19,7 @@ NO_MODEL = Settings(memory={"embedding": {"backend": "none"}})  # type: ignore[a
 
 def save(text: str, project: str = "app") -> None:
     with remembered.changing() as journal:
-        journal.write(lambda w: memories.save(w, project, Note(text)))
+        journal.write(lambda w: saving.save(w, project, Note(text)))
 
 
 def count() -> int:
@@ -29,7 +29,7 @@ def count() -> int:
 
 def test_where_there_is_none_an_empty_memory_is_seen_and_none_is_made(home: Path) -> None:
     assert count() == 0
-    assert remembered.preview(lambda w: memories.save(w, "app", Note("text"))).id
+    assert remembered.preview(lambda w: saving.save(w, "app", Note("text"))).id
     assert not (home / "ghost.db").exists()
 
 

@@ -5,7 +5,7 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ghost_memory import memories, passive, projects, work
+from ghost_memory import changing, passive, projects, work
 from ghost_memory.assemble import Block, Shape, block
 from ghost_memory.values import GLOBAL
 from support.memory import Store
@@ -47,7 +47,7 @@ def fill(memory: Store) -> None:
     old = memory.save("the gateway listens on port 8402").id
     memory.save("the gateway listens on port 9402", supersedes=(old,))
     rule = memory.save("never restart the broker on Fridays", category="gotcha", importance=0.4).id
-    memory.write(lambda w: memories.pin(w, "app", rule, pinned=True))
+    memory.write(lambda w: changing.pin(w, "app", rule, pinned=True))
     memory.save("answers are short", GLOBAL, category="preference", importance=0.8)
     memory.write(
         lambda w: work.create_task(

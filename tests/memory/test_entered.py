@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ghost_memory import memories
+from ghost_memory import changing
 from ghost_memory.entered import entered
 from support.ledger import raw, rows
 from support.memory import Store
@@ -10,7 +10,7 @@ from support.memory import Store
 
 def test_every_change_is_read_in_order_and_nothing_else(memory: Store) -> None:
     saved = memory.keep("the port is 8402")
-    memory.write(lambda w: memories.pin(w, "app", saved.id, pinned=True))
+    memory.write(lambda w: changing.pin(w, "app", saved.id, pinned=True))
     found = memory.read(lambda connection: list(entered(connection)))
     assert [each.change for each in found] == ["project.created", "memory.saved", "memory.pinned"]
     assert [each.change for each in found] == memory.kinds()

@@ -6,8 +6,8 @@ import pytest
 
 from ghost_core import db
 from ghost_core.errors import UnavailableError
-from ghost_memory import erasing, memories
-from ghost_memory.memories import Fields
+from ghost_memory import changing, erasing
+from ghost_memory.changing import Fields
 from support.memory import PROJECT, Store
 
 WORD = "xylophonequartz"
@@ -47,9 +47,9 @@ def test_they_are_gone_when_the_change_returns(memory: Store, how: str) -> None:
     kept = memory.save(f"the word {WORD} is here").id
     memory.save("another text that stays")
     if how == "deleted":
-        memory.write(lambda w: memories.delete(w, PROJECT, kept))
+        memory.write(lambda w: changing.delete(w, PROJECT, kept))
     else:
-        memory.write(lambda w: memories.update(w, PROJECT, kept, Fields("a new text")))
+        memory.write(lambda w: changing.update(w, PROJECT, kept, Fields("a new text")))
     assert WORD.encode() not in words_on_disk(memory)
     assert marks(memory) == 0
 
@@ -107,6 +107,6 @@ def test_a_change_holds_even_if_its_words_have_to_wait(
     kept = memory.save(f"the word {WORD} is here").id
     memory.save("another text that stays")
     monkeypatch.setattr(erasing, "finish", locked)
-    memory.write(lambda w: memories.delete(w, PROJECT, kept))
+    memory.write(lambda w: changing.delete(w, PROJECT, kept))
     assert memory.rows("SELECT count(*) FROM memories") == [1]
     assert marks(memory) == 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ghost_memory import links, memories, work
+from ghost_memory import changing, links, work
 from ghost_memory.exchange import KINDS, SCHEMA
 from ghost_memory.exporting import exported
 from support.memory import PROJECT, Store
@@ -19,7 +19,7 @@ def fill(memory: Store) -> None:
     one = memory.save("the port is 8402 «数据库»", tags=("net",)).id
     two = memory.save("we moved to 9000", supersedes=(one,)).id
     memory.save("of another project", project="other")
-    memory.write(lambda w: memories.pin(w, PROJECT, two, pinned=True))
+    memory.write(lambda w: changing.pin(w, PROJECT, two, pinned=True))
     memory.write(lambda w: links.link(w, one, two, "causes", strength=0.3, source="manual"))
     memory.write(lambda w: work.create_task(w, PROJECT, "write a test"))
     memory.write(

@@ -5,15 +5,16 @@ from __future__ import annotations
 import pytest
 
 from ghost_core.errors import NotFoundError, UsageError
-from ghost_memory import history, memories
-from ghost_memory.memories import Fields
+from ghost_memory import changing, history, projects
+from ghost_memory.changing import Fields
+from ghost_memory.journal import Change
 from support.memory import Store
 
 
 def test_a_memory_has_its_changes_also_when_it_is_gone(memory: Store) -> None:
     saved, other = memory.keep("the port is 8402"), memory.keep("answers are short")
-    memory.write(lambda w: memories.update(w, "app", saved.id, Fields(importance=0.1)))
-    memory.write(lambda w: memories.delete(w, "app", saved.id))
+    memory.write(lambda w: changing.update(w, "app", saved.id, Fields(importance=0.1)))
+    memory.write(lambda w: changing.delete(w, "app", saved.id))
     name, found = memory.read(lambda c: history.of(c, saved.id[:8].upper()))
     assert name == saved.id
     assert [each.change for each in found] == ["memory.saved", "memory.updated", "memory.deleted"]
@@ -40,15 +41,13 @@ def test_one_that_was_never_there_is_not_found(memory: Store) -> None:
     with pytest.raises(NotFoundError):
         memory.read(lambda c: history.of(c, "0" * 32))
     with pytest.raises(NotFoundError):  # a project, not a memory
-        memory.write(lambda w: memories.projects.ensure(w, "abcd"))
+        memory.write(lambda w: projects.ensure(w, "abcd"))
         memory.read(lambda c: history.of(c, "abcd"))
 
 
 def test_several_are_never_guessed(memory: Store) -> None:
     for name in ("abcd1", "abcd2"):
-        memory.write(
-            lambda w, name=name: w.report(memories.Change(name, "memory.saved", "app", "text"))
-        )
+        memory.write(lambda w, name=name: w.report(Change(name, "memory.saved", "app", "text")))
     with pytest.raises(UsageError, match="several"):
         memory.read(lambda c: history.of(c, "abcd"))
     assert memory.read(lambda c: history.of(c, "abcd1"))[0] == "abcd1"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from ghost_memory import hosted, memories, projects
+from ghost_memory import changing, hosted, projects
 from ghost_memory.limits import fit
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from ghost_memory.values import GLOBAL, Project
 from support.memory import Store
 from support.repositories import repository
@@ -134,7 +134,7 @@ def test_what_was_deleted_does_not_come_back(memory: Store, app: Project, tmp_pa
     written(tmp_path, app, "a.md", "The port of the proxy is 8402.")
     memory.write(lambda w: hosted.bring(w, app, waiting(memory, app, tmp_path)))
     (saved,) = memory.rows("SELECT id FROM memories")
-    memory.write(lambda w: memories.delete(w, "app", saved))
+    memory.write(lambda w: changing.delete(w, "app", saved))
     assert waiting(memory, app, tmp_path) == []
 
 

@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from ghost_ledger.projections import differences
-from ghost_memory import importing, links, memories, projects, reading, work
+from ghost_memory import changing, importing, links, projects, reading, work
+from ghost_memory.changing import Fields
 from ghost_memory.exchange import SCHEMA
 from ghost_memory.exporting import exported
 from ghost_memory.importing import Brought
-from ghost_memory.memories import Fields
+from ghost_memory.journal import Writing
 from ghost_memory.values import GLOBAL
 from support.godb import NEW, OLD, go_database
 from support.memory import PROJECT, Store, memory_at
@@ -35,7 +36,7 @@ def test_an_export_comes_back_byte_for_byte(tmp_path: Path) -> None:
         one = memory.save("the port is 8402 数据库", tags=("net",)).id
         two = memory.save("we moved to 9000", supersedes=(one,)).id
         memory.write(lambda w: links.unlink(w, two, one, "supersedes"))
-        memory.write(lambda w: memories.resolve(w, PROJECT, [two]))
+        memory.write(lambda w: changing.resolve(w, PROJECT, [two]))
         memory.write(lambda w: work.create_task(w, PROJECT, "a task"))
         old = memory.write(
             lambda w: work.record_decision(w, PROJECT, title="t", decision="d", rationale="r")
@@ -97,8 +98,8 @@ def test_a_database_of_the_origin_comes_whole(memory: Store, tmp_path: Path) -> 
 
 def test_what_is_there_stays_as_it_is(memory: Store, tmp_path: Path) -> None:
     bring(memory, go_database(tmp_path / "ghost.db"))
-    memory.write(lambda w: memories.update(w, "shop", OLD, Fields(content="said otherwise")))
-    memory.write(lambda w: memories.delete(w, "shop", NEW))
+    memory.write(lambda w: changing.update(w, "shop", OLD, Fields(content="said otherwise")))
+    memory.write(lambda w: changing.delete(w, "shop", NEW))
     found = bring(memory, tmp_path / "ghost.db")
     assert memory.get(OLD).content == "said otherwise"
     assert dict(found.new) == {"memory": 1, "link": 1}
@@ -118,7 +119,7 @@ def test_a_preview_says_what_would_come(memory: Store, tmp_path: Path) -> None:
     records = reading.given(go_database(tmp_path / "ghost.db")).records
     seen: list[Brought] = []
 
-    def look(writing: memories.Writing) -> None:
+    def look(writing: Writing) -> None:
         seen.append(importing.tried(writing, records))
         raise ZeroDivisionError
 

@@ -18,9 +18,10 @@ from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger import commitment, entry
 from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
-from ghost_memory import links, memories, projects, work
+from ghost_memory import changing, links, projects, saving, work
+from ghost_memory.changing import Fields
 from ghost_memory.journal import Change, Journal, Who, Writing
-from ghost_memory.memories import Fields, Note
+from ghost_memory.saving import Note
 from support.ledger import raw, rows
 from support.memory import PROJECT, Store, memory_at
 
@@ -30,15 +31,15 @@ ANY = st.text(st.characters(), max_size=80)
 def test_every_kind_of_change_is_an_entry(memory: Store, tmp_path: Path) -> None:
     first = memory.save("the port is 8402").id
     second = memory.save("the retry limit is five").id
-    memory.write(lambda w: memories.update(w, PROJECT, first, Fields(importance=0.9)))
-    memory.write(lambda w: memories.pin(w, PROJECT, first, pinned=True))
-    memory.write(lambda w: memories.pin(w, PROJECT, first, pinned=False))
-    memory.write(lambda w: memories.resolve(w, PROJECT, [second]))
-    memory.write(lambda w: memories.promote(w, PROJECT, first))
+    memory.write(lambda w: changing.update(w, PROJECT, first, Fields(importance=0.9)))
+    memory.write(lambda w: changing.pin(w, PROJECT, first, pinned=True))
+    memory.write(lambda w: changing.pin(w, PROJECT, first, pinned=False))
+    memory.write(lambda w: changing.resolve(w, PROJECT, [second]))
+    memory.write(lambda w: changing.promote(w, PROJECT, first))
     memory.save("the port is 8402", project="_global")
     memory.write(lambda w: links.link(w, first, second, "causes", strength=0.5, source="manual"))
     memory.write(lambda w: links.unlink(w, first, second, "causes"))
-    memory.write(lambda w: memories.delete(w, PROJECT, second))
+    memory.write(lambda w: changing.delete(w, PROJECT, second))
     task = memory.write(lambda w: work.create_task(w, PROJECT, "write a test")).id
     memory.write(lambda w: work.complete_task(w, task))
     memory.write(
@@ -89,7 +90,7 @@ def test_what_fails_leaves_neither_row_nor_entry(memory: Store) -> None:
     before = memory.rows("SELECT count(*) FROM entries")
 
     def fail(writing: Writing) -> None:
-        memories.save(writing, "fresh", Note("a text that must not stay"))
+        saving.save(writing, "fresh", Note("a text that must not stay"))
         raise ZeroDivisionError
 
     memory.journal.write(lambda writing: None)  # opens the system session
@@ -104,7 +105,7 @@ def test_what_fails_leaves_neither_row_nor_entry(memory: Store) -> None:
 
 def test_an_entry_that_cannot_be_made_takes_the_rows_with_it(memory: Store) -> None:
     def odd(writing: Writing) -> None:
-        memories.save(writing, PROJECT, Note("a text that must not stay"))
+        saving.save(writing, PROJECT, Note("a text that must not stay"))
         writing.report(Change("x", "k" * 65))
 
     with pytest.raises(GhostError):
@@ -137,7 +138,7 @@ def test_a_lock_that_stays_is_an_error_and_nothing_is_kept(home: Path) -> None:
 @given(ANY, ANY, ANY)
 def test_no_name_of_a_client_stops_a_save(memory: Store, by: str, host: str, session: str) -> None:
     journal = Journal(memory.recorder, memory.clock, Who(by, host, session))
-    journal.write(lambda writing: memories.save(writing, PROJECT, Note("the port is 8402")))
+    journal.write(lambda writing: saving.save(writing, PROJECT, Note("the port is 8402")))
     body = memory.rows("SELECT body FROM entries WHERE type = 'memory.changed' ORDER BY idx")[-1]
     assert entry.parse(body).fields["change"] in {"memory.saved", "memory.seen"}
 
@@ -180,7 +181,7 @@ def test_a_deleted_text_is_nowhere(home: Path) -> None:
         for number in range(20):
             memory.save(f"another text {number} with words of its own")
         assert secret.encode() in memory.on_disk()
-        memory.write(lambda w: memories.delete(w, PROJECT, kept.id))
+        memory.write(lambda w: changing.delete(w, PROJECT, kept.id))
         memory.recorder.sync_head()
     disk = memory.on_disk()
     assert b"another text 7" in disk
@@ -193,7 +194,7 @@ def test_a_replaced_text_is_nowhere(home: Path) -> None:
         kept = memory.keep("the word xylophonequartz is here", tags=("zitherbassoon",))
         memory.save("another text that stays")
         new = Fields(content="now the word is other", tags=())
-        memory.write(lambda w: memories.update(w, PROJECT, kept.id, new))
+        memory.write(lambda w: changing.update(w, PROJECT, kept.id, new))
     assert b"xylophonequartz" not in memory.on_disk()
     assert b"zitherbassoon" not in memory.on_disk()
 

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 
 from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
-from ghost_memory import memories, projects
+from ghost_memory import projects, saving
 from ghost_memory.looking import Place
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from support.handclock import HandClock
 from support.ledger import rows, url_of
 from support.memory import WHO, memory_at
@@ -37,7 +37,7 @@ def test_what_is_there_is_seen_at_its_time(home: Path) -> None:
 
 def test_where_there_is_none_an_empty_memory_is_seen_and_none_is_made(home: Path) -> None:
     assert count(home) == 0
-    made = place(home).preview(WHO, lambda w: memories.save(w, "app", Note("text")))
+    made = place(home).preview(WHO, lambda w: saving.save(w, "app", Note("text")))
     assert made.id
     assert not home.exists()
 

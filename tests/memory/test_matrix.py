@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from ghost_core import db
 from ghost_core.errors import UnavailableError
-from ghost_memory import asking, memories, projects, vectors
+from ghost_memory import asking, changing, projects, vectors
+from ghost_memory.changing import Fields
 from ghost_memory.matrix import Matrix, _nearest
-from ghost_memory.memories import Fields
 from ghost_memory.values import Memory
 from ghost_memory.vectors import Vector
 from support.embedding import WordsEmbedder
@@ -112,12 +112,12 @@ def test_deleted_changed_and_moved_memories_are_seen_as_they_are(
 ) -> None:
     one, two, three, four = embedded(memory, embedder, "port 1", "port 2", "port 3", "port 4")
     assert set(near(matrix, "port", PROJECT)) == {one.id, two.id, three.id, four.id}
-    memory.write(lambda each: memories.delete(each, PROJECT, one.id))
+    memory.write(lambda each: changing.delete(each, PROJECT, one.id))
     assert set(near(matrix, "port", PROJECT)) == {two.id, three.id, four.id}
-    memory.write(lambda each: memories.promote(each, PROJECT, two.id))
+    memory.write(lambda each: changing.promote(each, PROJECT, two.id))
     assert set(near(matrix, "port", PROJECT)) == {three.id, four.id}
     assert near(matrix, "port", "_global") == [two.id]
-    memory.write(lambda each: memories.update(each, PROJECT, three.id, Fields("something else")))
+    memory.write(lambda each: changing.update(each, PROJECT, three.id, Fields("something else")))
     assert near(matrix, "port", PROJECT) == [four.id]
     store(memory, embedder, [memory.get(three.id)])
     assert near(matrix, "something else", PROJECT, limit=1) == [three.id]
@@ -216,7 +216,7 @@ def test_threads_ask_while_others_write(
     for number in range(30):
         kept = embedded(memory, embedder, f"port {number}")
         if number % 3 == 0:
-            memory.write(lambda each, k=kept: memories.delete(each, PROJECT, k[0].id))
+            memory.write(lambda each, k=kept: changing.delete(each, PROJECT, k[0].id))
     done.set()
     for each in threads:
         each.join(5)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ghost_core import db
-from ghost_memory import links, memories, neighbours, vectors
+from ghost_memory import changing, links, neighbours, vectors
+from ghost_memory.changing import Fields
 from ghost_memory.matrix import Matrix
-from ghost_memory.memories import Fields
 from ghost_memory.neighbours import NEAREST
 from ghost_memory.values import GLOBAL, Memory
 from ghost_memory.vectors import Vector
@@ -102,12 +102,12 @@ def test_a_changed_text_mends_its_links(
     one, two, three = embedded(memory, embedder, "a b c d", "a b c d", "a b c e")
     scan(memory, embedder, matrix)
     assert len(memory.rows(LIVE)) == 3
-    memory.write(lambda each: memories.update(each, PROJECT, two.id, Fields("a b c k")))
+    memory.write(lambda each: changing.update(each, PROJECT, two.id, Fields("a b c k")))
     assert scan(memory, embedder, matrix) == 0  # not before it has a vector again
     embed(memory, embedder, [memory.get(two.id)])
     assert scan(memory, embedder, matrix) == 1
     assert {row[3] for row in memory.rows(LIVE)} == {0.75}
-    memory.write(lambda each: memories.update(each, PROJECT, two.id, Fields("p q r s")))
+    memory.write(lambda each: changing.update(each, PROJECT, two.id, Fields("p q r s")))
     embed(memory, embedder, [memory.get(two.id)])
     scan(memory, embedder, matrix)
     assert [row[:2] for row in memory.rows(LIVE)] == [pair(one, three)]
@@ -135,7 +135,7 @@ def test_a_memory_that_went_meanwhile_is_left_out(
     with memory.journal.read() as connection:
         found = neighbours.unlinked(connection, embedder.space(), limit=50)
         scanned = neighbours.bonds(connection, matrix, found)
-    memory.write(lambda each: memories.delete(each, PROJECT, two.id))
+    memory.write(lambda each: changing.delete(each, PROJECT, two.id))
     with db.write(memory.recorder.engine) as connection:
         neighbours.link(connection, scanned, NOW)
     assert memory.rows(LIVE) == []
@@ -148,7 +148,7 @@ def test_a_memory_that_changed_meanwhile_is_looked_at_again(
     (one,) = embedded(memory, embedder, "a b c d")
     with memory.journal.read() as connection:
         found = neighbours.unlinked(connection, embedder.space(), limit=50)
-    memory.write(lambda each: memories.update(each, PROJECT, one.id, Fields("p q r s")))
+    memory.write(lambda each: changing.update(each, PROJECT, one.id, Fields("p q r s")))
     embed(memory, embedder, [memory.get(one.id)])
     with db.write(memory.recorder.engine) as connection:
         neighbours.link(connection, [(each, []) for each in found], NOW)

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ghost_core.errors import DeniedError, GhostError, NotFoundError, UsageError
-from ghost_memory import links, memories, projects, work
+from ghost_memory import changing, links, projects, work
 from ghost_memory.values import GLOBAL, Project
 from support.memory import Store
 from support.repositories import git, repository
@@ -192,7 +192,7 @@ def full(memory: Store) -> tuple[str, str]:
     one = memory.save("the port is 8402", project="old").id
     two = memory.save("the retry limit is five", project="old").id
     memory.save("something of its own", project="new")
-    memory.write(lambda w: memories.pin(w, "old", one, pinned=True))
+    memory.write(lambda w: changing.pin(w, "old", one, pinned=True))
     memory.write(lambda w: links.link(w, one, two, "causes", strength=0.5, source="manual"))
     memory.write(lambda w: work.create_task(w, "old", "a task"))
     memory.write(lambda w: work.record_decision(w, "old", title="t", decision="d", rationale="r"))

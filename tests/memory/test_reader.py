@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ghost_core.errors import UnavailableError
-from ghost_memory import links, memories, passive, work
+from ghost_memory import changing, links, passive, work
 from ghost_memory.reader import Rows, opened
 from ghost_memory.values import GLOBAL
 from support.memory import Store, memory_at
@@ -76,9 +76,9 @@ def test_unasked_only_what_is_open_and_holds_is_read_but_all_is_counted(memory: 
     old = memory.save("jenkins builds").id
     new = memory.save("robots build instead of a person", supersedes=(old,)).id
     closed = memory.save("the crash was a null date").id
-    memory.write(lambda w: memories.resolve(w, "app", [closed]))
+    memory.write(lambda w: changing.resolve(w, "app", [closed]))
     gone = memory.save("valid until yesterday only")
-    memory.write(lambda w: memories._set(w, memory.get(gone.id), {"valid_until": w.now}))
+    memory.write(lambda w: changing._set(w, memory.get(gone.id), {"valid_until": w.now}))
     now = memory.journal.now()
     found = memory.read(lambda c: passive.over(c).memories("app", limit=9, now=now))
     assert [each.id for each in found.rows] == [new]
@@ -89,7 +89,7 @@ def test_what_all_share_goes_by_pin_then_importance(memory: Store) -> None:
     for content, importance in (("red", 0.9), ("green", 0.5), ("blue", 0.7)):
         memory.save(content, GLOBAL, importance=importance)
     green = memory.rows("SELECT id FROM memories WHERE content = 'green'")[0]
-    memory.write(lambda w: memories.pin(w, GLOBAL, green, pinned=True))
+    memory.write(lambda w: changing.pin(w, GLOBAL, green, pinned=True))
     now = memory.journal.now()
     found = memory.read(lambda c: passive.over(c).shared(limit=9, now=now))
     assert [each.content for each in found.rows] == ["green", "red", "blue"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ghost_core.errors import UnavailableError, UsageError
 from ghost_core.settings_models import SearchSettings
-from ghost_memory import links, memories, words
+from ghost_memory import changing, links, words
 from ghost_memory.asking import Found, Query, Vectors
 from ghost_memory.search import search
 from ghost_memory.values import GLOBAL
@@ -65,7 +65,7 @@ def ids(found: Found) -> list[str]:
 
 
 def expire(memory: Store, memory_id: str) -> None:
-    memory.write(lambda w: memories._set(w, memory.get(memory_id), {"valid_until": w.now}))
+    memory.write(lambda w: changing._set(w, memory.get(memory_id), {"valid_until": w.now}))
 
 
 def test_a_hit_tells_its_project_and_what_each_leg_said(memory: Store) -> None:
@@ -177,7 +177,7 @@ def test_an_expired_replacement_does_not_lift_anything(memory: Store) -> None:
 def test_concluded_evidence_comes_after_what_is_open_but_is_found(memory: Store) -> None:
     closed = memory.save("the crash of the importer was caused by a null date").id
     open_ = memory.save("the importer may crash on large files").id
-    memory.write(lambda w: memories.resolve(w, "app", [closed]))
+    memory.write(lambda w: changing.resolve(w, "app", [closed]))
     found = ask(memory, "importer crash null date")
     assert ids(found) == [open_, closed]
     assert found.hits[1].label == "resolved"
@@ -202,7 +202,7 @@ def test_the_weak_end_is_cut_off_but_not_what_is_pinned(memory: Store) -> None:
     best = memory.save("alpha").id
     far = {memory.save(f"note {n} {n * 7919}", importance=0.0).id: 0.1 for n in range(3)}
     pinned = next(iter(far))
-    memory.write(lambda w: memories.pin(w, "app", pinned, pinned=True))
+    memory.write(lambda w: changing.pin(w, "app", pinned, pinned=True))
     found = ask(memory, "alpha", vectors=Near({best: 0.9, **far}))
     assert set(ids(found)) == {best, pinned}
 

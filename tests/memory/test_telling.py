@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import pytest
 
-from ghost_memory import memories, projects, work
+from ghost_memory import changing, projects, work
+from ghost_memory.changing import Fields
 from ghost_memory.entered import Entered, entered
-from ghost_memory.memories import Fields
 from ghost_memory.telling import Told, told
 from support.memory import Store
 
@@ -22,16 +22,16 @@ def test_a_memory_is_told_as_it_is(memory: Store) -> None:
     here = heard(memory)[saved.id]
     assert (here.exists, here.project, here.pinned, here.resolved) == (True, "app", False, False)
     first = here.content
-    memory.write(lambda w: memories.update(w, "app", saved.id, Fields(content="it is 9000")))
-    memory.write(lambda w: memories.pin(w, "app", saved.id, pinned=True))
+    memory.write(lambda w: changing.update(w, "app", saved.id, Fields(content="it is 9000")))
+    memory.write(lambda w: changing.pin(w, "app", saved.id, pinned=True))
     assert heard(memory)[saved.id].content != first
     assert heard(memory)[saved.id].pinned is True
-    memory.write(lambda w: memories.pin(w, "app", saved.id, pinned=False))
-    memory.write(lambda w: memories.resolve(w, "app", [saved.id]))
+    memory.write(lambda w: changing.pin(w, "app", saved.id, pinned=False))
+    memory.write(lambda w: changing.resolve(w, "app", [saved.id]))
     assert (heard(memory)[saved.id].pinned, heard(memory)[saved.id].resolved) == (False, True)
-    memory.write(lambda w: memories.promote(w, "app", saved.id))
+    memory.write(lambda w: changing.promote(w, "app", saved.id))
     assert heard(memory)[saved.id].project == "_global"
-    memory.write(lambda w: memories.delete(w, "_global", saved.id))
+    memory.write(lambda w: changing.delete(w, "_global", saved.id))
     assert not heard(memory)[saved.id].exists
 
 
@@ -40,9 +40,9 @@ def test_a_memory_is_told_as_it_is(memory: Store) -> None:
 )
 def test_what_is_said_again_holds_again(memory: Store, again: str | None) -> None:
     saved = memory.keep("the port is 8402")
-    memory.write(lambda w: memories.resolve(w, "app", [saved.id]))
+    memory.write(lambda w: changing.resolve(w, "app", [saved.id]))
     if again is None:
-        memory.write(lambda w: memories.update(w, "app", saved.id, Fields(importance=0.1)))
+        memory.write(lambda w: changing.update(w, "app", saved.id, Fields(importance=0.1)))
     else:
         memory.save(again)
     assert memory.get(saved.id).resolved_at is None

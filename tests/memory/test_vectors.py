@@ -5,9 +5,9 @@ from __future__ import annotations
 from sqlalchemy.engine import Connection
 
 from ghost_core import db
-from ghost_memory import memories, vectors
+from ghost_memory import changing, vectors
+from ghost_memory.changing import Fields
 from ghost_memory.embedding.embedder import Space
-from ghost_memory.memories import Fields
 from ghost_memory.vectors import Vector
 from support.memory import PROJECT, Store
 
@@ -73,7 +73,7 @@ def test_spaces_lie_side_by_side(memory: Store) -> None:
 
 def test_a_text_that_changed_meanwhile_gets_no_old_vector(memory: Store) -> None:
     one = memory.keep("first one")
-    memory.write(lambda each: memories.update(each, PROJECT, one.id, Fields("another text")))
+    memory.write(lambda each: changing.update(each, PROJECT, one.id, Fields("another text")))
     keep(memory, Vector(one.id, one.content, DATA), Vector("gone", "x", DATA))
     assert waiting(memory) == ["another text"]
 
@@ -88,8 +88,8 @@ def test_the_first_vector_of_a_space_stays(memory: Store) -> None:
 def test_a_changed_or_deleted_memory_has_no_vector(memory: Store) -> None:
     one, two = memory.keep("first one"), memory.keep("second two")
     keep(memory, *(Vector(each.id, each.content, DATA) for each in (one, two)))
-    memory.write(lambda each: memories.update(each, PROJECT, one.id, Fields("another text")))
-    memory.write(lambda each: memories.delete(each, PROJECT, two.id))
+    memory.write(lambda each: changing.update(each, PROJECT, one.id, Fields("another text")))
+    memory.write(lambda each: changing.delete(each, PROJECT, two.id))
     assert memory.rows("SELECT memory_id FROM memory_embeddings") == []
 
 

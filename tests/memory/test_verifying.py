@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from ghost_memory import importing, memories, projects, reading, work
+from ghost_memory import changing, importing, projects, reading, work
+from ghost_memory.changing import Fields
 from ghost_memory.exporting import exported
-from ghost_memory.memories import Fields
+from ghost_memory.journal import Change
 from ghost_memory.verifying import check
 from support.ledger import raw
 from support.memory import Store, memory_at
@@ -24,10 +25,10 @@ def test_whatever_is_done_through_our_doors_agrees(memory: Store, tmp_path: Path
     one, two = memory.keep("the port is 8402"), memory.keep("answers are short", "other")
     memory.save("the port is 8402")
     memory.save("the port is 8402 in staging")
-    memory.write(lambda w: memories.update(w, "app", one.id, Fields(content="it is 9000 ü")))
-    memory.write(lambda w: memories.pin(w, "other", two.id, pinned=True))
-    memory.write(lambda w: memories.promote(w, "other", two.id))
-    memory.write(lambda w: memories.resolve(w, "app", [one.id]))
+    memory.write(lambda w: changing.update(w, "app", one.id, Fields(content="it is 9000 ü")))
+    memory.write(lambda w: changing.pin(w, "other", two.id, pinned=True))
+    memory.write(lambda w: changing.promote(w, "other", two.id))
+    memory.write(lambda w: changing.resolve(w, "app", [one.id]))
     memory.write(
         lambda w: work.record_decision(w, "app", title="db", decision="SQLite", rationale="one")
     )
@@ -74,7 +75,7 @@ def test_a_memory_that_nobody_entered_is_named(memory: Store) -> None:
             " SELECT 'planted', project_id, content, digest, created_at, updated_at, source FROM memories"
         )
     assert wrong(memory) == [("planted", "broken", "no entry speaks of it")]
-    memory.write(lambda w: memories.delete(w, "app", saved.id))
+    memory.write(lambda w: changing.delete(w, "app", saved.id))
     with raw(memory.folder) as other:
         other.execute("UPDATE memories SET id = ?", (saved.id,))
     assert wrong(memory) == [(saved.id, "broken", "its last entry says that it was removed")]
@@ -92,7 +93,7 @@ def test_what_nobody_can_compare_is_undecided(memory: Store) -> None:
 
 def test_a_change_of_a_newer_ghost_is_undecided(memory: Store) -> None:
     saved = memory.keep("the port is 8402")
-    memory.write(lambda w: w.report(memories.Change(saved.id, "memory.distilled", "app")))
+    memory.write(lambda w: w.report(Change(saved.id, "memory.distilled", "app")))
     ((name, state, _),) = wrong(memory)
     assert (name, state) == (saved.id, "undecided")
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ghost_core.errors import GhostError, NotFoundError, UsageError
-from ghost_memory import memories, work
+from ghost_memory import changing, work
 from ghost_memory.limits import ALTERNATIVES, TITLE_BYTES
 from ghost_memory.values import Recorded, Task
 from support.memory import PROJECT, Store
@@ -205,7 +205,7 @@ def test_the_newest_make_the_page_and_the_superseded_sink_in_it(memory: Store) -
 
 def test_a_deleted_companion_leaves_the_decision(memory: Store) -> None:
     made = record(memory)
-    memory.write(lambda w: memories.delete(w, PROJECT, made.memory_id))
+    memory.write(lambda w: changing.delete(w, PROJECT, made.memory_id))
     assert memory.read(lambda c: work.decision(c, made.decision_id)).memory_id is None
     assert record(memory, "new", "9000", supersedes=made.decision_id).warning == ""
 

@@ -12,9 +12,9 @@ from structlog.testing import capture_logs
 
 from ghost_core import db
 from ghost_core.errors import UnavailableError
-from ghost_memory import erasing, memories
+from ghost_memory import changing, erasing
+from ghost_memory.changing import Fields
 from ghost_memory.matrix import Matrix
-from ghost_memory.memories import Fields
 from ghost_memory.worker import DISUSED_SECONDS, Worker
 from support.embedding import WordsEmbedder
 from support.memory import PROJECT, Store
@@ -78,7 +78,7 @@ def test_what_was_embedded_is_found_and_linked(
 def test_a_changed_text_is_embedded_anew(memory: Store, matrix: Matrix, worker: Worker) -> None:
     one = memory.save("port eight")
     worker.sweep()
-    memory.write(lambda each: memories.update(each, PROJECT, one.id, Fields("blue logo")))
+    memory.write(lambda each: changing.update(each, PROJECT, one.id, Fields("blue logo")))
     worker.sweep()
     assert matrix.near("blue logo", projects=None, limit=1)[one.id] == pytest.approx(1.0)
 

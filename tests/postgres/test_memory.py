@@ -14,7 +14,7 @@ from ghost_core import db
 from ghost_core.paths import Home
 from ghost_ledger.projections import differences
 from ghost_ledger.recorder import Recorder
-from ghost_memory import fulltext, memories, passive, projects, words
+from ghost_memory import changing, fulltext, memories, passive, projects, words
 from ghost_memory.journal import Journal, Who
 from support.handclock import HandClock
 from support.memory import Store
@@ -29,16 +29,16 @@ from pathlib import Path
 from ghost_core.clock import SystemClock
 from ghost_core.paths import Home
 from ghost_ledger.recorder import Recorder
-from ghost_memory import memories, projects
+from ghost_memory import projects, saving
 from ghost_memory.journal import Journal, Who
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 folder, url, number, writes = sys.argv[1:]
 clock = SystemClock()
 with Recorder.open(Home(Path(folder)), url, busy_seconds=30, with_memory=True) as recorder:
     journal = Journal(recorder, clock, Who("test"))
     def save(writing, text):
         projects.ensure(writing, "app")
-        return memories.save(writing, "app", Note(text))
+        return saving.save(writing, "app", Note(text))
     for each in range(int(writes)):
         journal.write(lambda writing: save(writing, f"process {number} wrote line {each}"))
 """
@@ -115,7 +115,7 @@ def test_a_tag_is_found_and_counts_half(memory: Store):
 
 def test_a_changed_text_is_found_by_its_new_words_alone(memory: Store):
     made = memory.save("the port is 8402").id
-    memory.write(lambda writing: memories.delete(writing, "app", made))
+    memory.write(lambda writing: changing.delete(writing, "app", made))
     assert found(memory, "port") == []
 
 

@@ -18,9 +18,9 @@ from sqlalchemy.engine import Connection
 
 from ghost_core.paths import Home
 from ghost_ledger.recorder import Recorder
-from ghost_memory import memories
+from ghost_memory import memories, saving, words
 from ghost_memory.journal import Journal, Who, Writing
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from ghost_memory.values import Memory, Saved
 from support import ledger
 from support.files import contents
@@ -28,6 +28,7 @@ from support.handclock import HandClock
 
 WHO = Who("test")
 PROJECT = "app"
+SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"  # what the secret detector removes
 
 
 class Parts(TypedDict, total=False):
@@ -51,7 +52,7 @@ class Store:
 
     def save(self, content: str, project: str = PROJECT, **parts: Unpack[Parts]) -> Saved:
         """Save one text."""
-        return self.write(lambda writing: memories.save(writing, project, Note(content, **parts)))
+        return self.write(lambda writing: saving.save(writing, project, Note(content, **parts)))
 
     def keep(self, content: str, project: str = PROJECT, **parts: Unpack[Parts]) -> Memory:
         """Save one text and return the row."""
@@ -74,6 +75,18 @@ class Store:
     def rows(self, query: str, *values: object) -> list[Any]:
         """Ask the database from outside; rows of one column as plain values."""
         return ledger.rows(self.folder, query, *values)
+
+    def found(self, asked: str) -> list[str]:
+        """Return the ids that the full-text index finds."""
+        query = words.query(asked)
+        return self.rows(
+            "SELECT m.id FROM memories_fts f JOIN memories m ON m.seq = f.rowid WHERE memories_fts MATCH ?",
+            query,
+        ) if query else []  # fmt: skip
+
+    def links(self) -> list[tuple[str, str, str]]:
+        """Return every link, ended ones too: from, to and kind, oldest first."""
+        return self.rows("SELECT source_id, target_id, relation FROM memory_links ORDER BY rowid")
 
     def changes(self) -> list[dict[str, Any]]:
         """Return the fields of every `memory.changed` entry, oldest first."""

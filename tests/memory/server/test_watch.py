@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_memory import links, memories, projects, work
+from ghost_memory import changing, links, projects, saving, work
 from ghost_memory.journal import Writing
 from ghost_memory.server.watch import Watch
 from ghost_memory.values import GLOBAL
@@ -50,7 +50,7 @@ def decision(writing: Writing) -> None:
 
 
 def everyone(writing: Writing) -> None:
-    memories.save(writing, GLOBAL, memories.Note("be brief"))
+    saving.save(writing, GLOBAL, saving.Note("be brief"))
 
 
 ALL = ("context", "decisions", "tasks")
@@ -83,7 +83,7 @@ def test_a_promoted_memory_is_stale_where_it_was_and_everywhere(
 ) -> None:
     saved = memory.save("x", "mine").id
     watch.stale()
-    memory.write(lambda w: memories.promote(w, "mine", saved))
+    memory.write(lambda w: changing.promote(w, "mine", saved))
     assert set(watch.stale()) >= {SHARED, *of("mine", "context"), *of("theirs", "context")}
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ghost_memory import memories
+from ghost_memory import changing, memories, saving
 from ghost_memory.asking import Found, Query
+from ghost_memory.changing import Fields
 from ghost_memory.journal import Writing
 from ghost_memory.limits import CONTENT_BYTES
-from ghost_memory.memories import Fields, Note
+from ghost_memory.saving import Note
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Answer, Entry, Page, paged, start_of
 from ghost_memory.server.desk import Desk, named_project, project_to_write
@@ -63,7 +64,7 @@ def save(
     note = Note(content, category, importance, tags, supersedes=supersedes)
 
     def work(writing: Writing) -> Saved:
-        return memories.save(writing, project_to_write(writing, project_id).id, note)
+        return saving.save(writing, project_to_write(writing, project_id).id, note)
 
     result = desk.change(work)
     desk.parts.saved()
@@ -114,7 +115,7 @@ def _row(memory: Memory, own: str) -> Entry:
 
 def delete(desk: Desk, *, project_id: str, memory_id: str) -> Answer:
     """Remove a memory of a project."""
-    gone = desk.change(lambda writing: memories.delete(writing, project_id, memory_id))
+    gone = desk.change(lambda writing: changing.delete(writing, project_id, memory_id))
     return Answer("Memory deleted.", {"id": gone.id, "deleted": True})
 
 
@@ -131,7 +132,7 @@ def update(
     """Change fields of a memory of a project."""
     fields = Fields(content, category or None, importance, tags)
     changed, names = desk.change(
-        lambda writing: memories.update(writing, project_id, memory_id, fields)
+        lambda writing: changing.update(writing, project_id, memory_id, fields)
     )
     if "content" in names:
         desk.parts.saved()
@@ -148,7 +149,7 @@ def _plain(names: Sequence[str]) -> list[str]:
 
 def promote(desk: Desk, *, project_id: str, memory_id: str) -> Answer:
     """Move a memory to what all projects share."""
-    moved = desk.change(lambda writing: memories.promote(writing, project_id, memory_id))
+    moved = desk.change(lambda writing: changing.promote(writing, project_id, memory_id))
     data = {"id": moved.id, "promoted": True}
     text = f"Memory promoted to global (id: {moved.id})."
     return Answer(text, data)
@@ -156,6 +157,6 @@ def promote(desk: Desk, *, project_id: str, memory_id: str) -> Answer:
 
 def pin(desk: Desk, *, project_id: str, memory_id: str, pinned: bool) -> Answer:
     """Exempt a memory from decay and consolidation, or end that."""
-    done = desk.change(lambda writing: memories.pin(writing, project_id, memory_id, pinned=pinned))
+    done = desk.change(lambda writing: changing.pin(writing, project_id, memory_id, pinned=pinned))
     text = "Memory pinned." if pinned else "Memory unpinned."
     return Answer(text, {"id": done.id, "pinned": done.pinned})

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError
-from ghost_memory import concluded, hosted, memories, projects
+from ghost_memory import changing, concluded, hosted, memories, projects
 from ghost_memory.concluded import Judged
 from ghost_memory.journal import Writing
 from ghost_memory.quotation import harmless, quoted
@@ -67,7 +67,7 @@ def resolve(desk: Desk, *, project: str, apply: bool, limit: int, cursor: str) -
         place = named_project(writing.connection, project)
         loaded, found = _judged(writing.connection, place)
         sure = [each.memory.id for each in found if each.confirmed]
-        return loaded, found, memories.resolve(writing, place.id, sure)
+        return loaded, found, changing.resolve(writing, place.id, sure)
 
     loaded, found, marked = desk.change(work)
     heading = f"{loaded} loaded, {len(found)} after prefilter, resolved {len(marked)}"

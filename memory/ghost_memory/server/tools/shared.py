@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ghost_memory import memories, projects
+from ghost_memory import projects, saving
 from ghost_memory.asking import Query
 from ghost_memory.journal import Writing
-from ghost_memory.memories import Note
+from ghost_memory.saving import Note
 from ghost_memory.server.answer import Answer, start_of
 from ghost_memory.server.desk import Desk
 from ghost_memory.server.tools.memories import (
@@ -42,7 +42,7 @@ def save_global(
 
     def work(writing: Writing) -> Saved:
         projects.ensure(writing, GLOBAL)
-        return memories.save(writing, GLOBAL, note)
+        return saving.save(writing, GLOBAL, note)
 
     result = desk.change(work)
     desk.parts.saved()
