@@ -8,7 +8,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_memory import ids, projects
-from ghost_memory.limits import CATEGORIES, limit_of, offset_of, require_one_of
+from ghost_memory.limits import CATEGORIES, require_one_of
+from ghost_memory.paging import Listing
 from ghost_memory.values import GLOBAL, Memory, listed
 
 __all__ = ["COLUMNS", "get", "listing", "of_row"]
@@ -17,6 +18,8 @@ COLUMNS: Final = (
     "id, project_id, category, content, importance, tags, pinned, source, created_at, updated_at, seq,"
     " access_count, resolved_at, valid_until, agent, session_id"
 )
+
+_MEMORIES: Final = Listing("memories", COLUMNS, "importance DESC, seq DESC", 30)
 
 
 def get(connection: Connection, memory_id: str, named: str | None = None) -> Memory:
@@ -38,30 +41,23 @@ def listing(
     project: str | None,
     *,
     category: str = "",
-    limit: int = 30,
+    limit: int = _MEMORIES.size,
     offset: int = 0,
 ) -> tuple[list[Memory], int]:
     """Return memories of a project (None: all), the most important first, and how many there are.
 
     With a category those of the global project come along.
     """
+    wheres, values = [], dict[str, object]()
+    if project is not None:
+        wheres.append("project_id IN :projects")
+        values["projects"] = [project, GLOBAL] if category else [project]
     if category:
-        require_one_of("category", category, CATEGORIES)
-    places = (":project", ":shared") if category else (":project",)
-    where = "1 = 1" if project is None else f"project_id IN ({', '.join(places)})"
-    if category:
-        where += " AND category = :category"
-    values = {"project": project, "shared": GLOBAL, "category": category}
-    rows = connection.execute(
-        sa.text(
-            f"SELECT {COLUMNS} FROM memories WHERE {where}"
-            " ORDER BY importance DESC, seq DESC LIMIT :limit OFFSET :offset"
-        ),
-        {**values, "limit": limit_of(limit, 30), "offset": offset_of(offset)},
-    )
-    found = [of_row(row) for row in rows.mappings()]
-    counted = sa.text(f"SELECT count(*) FROM memories WHERE {where}")
-    return found, int(connection.execute(counted, values).scalar_one())
+        wheres.append("category = :category")
+        values["category"] = require_one_of("category", category, CATEGORIES)
+    where = " AND ".join(wheres) or "1 = 1"
+    rows, total = _MEMORIES.page(connection, where, values, limit=limit, offset=offset)
+    return [of_row(row) for row in rows], total
 
 
 def of_row(row: sa.RowMapping) -> Memory:

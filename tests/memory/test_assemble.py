@@ -5,7 +5,7 @@ import re
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ghost_memory import changing, passive, projects, work
+from ghost_memory import changing, decisions, passive, projects, tasks
 from ghost_memory.assemble import Block, Shape, block
 from ghost_memory.values import GLOBAL
 from support.memory import Store
@@ -50,14 +50,10 @@ def fill(memory: Store) -> None:
     memory.write(lambda w: changing.pin(w, "app", rule, pinned=True))
     memory.save("answers are short", GLOBAL, category="preference", importance=0.8)
     memory.write(
-        lambda w: work.create_task(
-            w, "app", "write the importer", description="CSV first", priority=1
-        )
+        lambda w: tasks.create(w, "app", "write the importer", description="CSV first", priority=1)
     )
     memory.write(
-        lambda w: work.record_decision(
-            w, "app", title="Store", decision="SQLite", rationale="one file"
-        )
+        lambda w: decisions.record(w, "app", title="Store", decision="SQLite", rationale="one file")
     )
     memory.write(
         lambda w: w.connection.exec_driver_sql(
@@ -101,7 +97,7 @@ def test_a_full_store_leaves_room_for_every_part(memory: Store) -> None:
     for number in range(30):
         memory.save(f"{number * 7919} {'x ' * 300}")
         memory.save(f"{number * 104729} {'y ' * 300}", GLOBAL, importance=0.9)
-        memory.write(lambda w, n=number: work.create_task(w, "app", f"{n} {'t' * 290}"))
+        memory.write(lambda w, n=number: tasks.create(w, "app", f"{n} {'t' * 290}"))
     found = shown(memory)
     assert len(found.text.encode()) <= 7500
     for part in ("### Summary", "### Memories", "### Open tasks", "### Recent dec", "### Global"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ghost_memory import changing, links, work
+from ghost_memory import changing, decisions, links, tasks
 from ghost_memory.exchange import KINDS, SCHEMA
 from ghost_memory.exporting import exported
 from support.memory import PROJECT, Store
@@ -21,9 +21,9 @@ def fill(memory: Store) -> None:
     memory.save("of another project", project="other")
     memory.write(lambda w: changing.pin(w, PROJECT, two, pinned=True))
     memory.write(lambda w: links.link(w, one, two, "causes", strength=0.3, source="manual"))
-    memory.write(lambda w: work.create_task(w, PROJECT, "write a test"))
+    memory.write(lambda w: tasks.create(w, PROJECT, "write a test"))
     memory.write(
-        lambda w: work.record_decision(
+        lambda w: decisions.record(
             w, PROJECT, title="t", decision="d", rationale="r", alternatives=["a"]
         )
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ghost_ledger.projections import differences
-from ghost_memory import changing, importing, links, projects, reading, work
+from ghost_memory import changing, decisions, importing, links, projects, reading, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.exchange import SCHEMA
 from ghost_memory.exporting import exported
@@ -37,12 +37,12 @@ def test_an_export_comes_back_byte_for_byte(tmp_path: Path) -> None:
         two = memory.save("we moved to 9000", supersedes=(one,)).id
         memory.write(lambda w: links.unlink(w, two, one, "supersedes"))
         memory.write(lambda w: changing.resolve(w, PROJECT, [two]))
-        memory.write(lambda w: work.create_task(w, PROJECT, "a task"))
+        memory.write(lambda w: tasks.create(w, PROJECT, "a task"))
         old = memory.write(
-            lambda w: work.record_decision(w, PROJECT, title="t", decision="d", rationale="r")
+            lambda w: decisions.record(w, PROJECT, title="t", decision="d", rationale="r")
         )
         memory.write(
-            lambda w: work.record_decision(
+            lambda w: decisions.record(
                 w, PROJECT, title="u", decision="e", rationale="s", supersedes=old.decision_id
             )
         )

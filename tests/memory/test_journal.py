@@ -18,7 +18,7 @@ from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger import commitment, entry
 from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
-from ghost_memory import changing, links, projects, saving, work
+from ghost_memory import changing, decisions, links, projects, saving, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.journal import Change, Journal, Who, Writing
 from ghost_memory.saving import Note
@@ -40,10 +40,10 @@ def test_every_kind_of_change_is_an_entry(memory: Store, tmp_path: Path) -> None
     memory.write(lambda w: links.link(w, first, second, "causes", strength=0.5, source="manual"))
     memory.write(lambda w: links.unlink(w, first, second, "causes"))
     memory.write(lambda w: changing.delete(w, PROJECT, second))
-    task = memory.write(lambda w: work.create_task(w, PROJECT, "write a test")).id
-    memory.write(lambda w: work.complete_task(w, task))
+    task = memory.write(lambda w: tasks.create(w, PROJECT, "write a test")).id
+    memory.write(lambda w: tasks.complete(w, task))
     memory.write(
-        lambda w: work.record_decision(w, PROJECT, title="port", decision="8402", rationale="free")
+        lambda w: decisions.record(w, PROJECT, title="port", decision="8402", rationale="free")
     )
     folder = tmp_path / "checkout-of-app"
     folder.mkdir()
@@ -203,7 +203,7 @@ def test_a_deleted_project_is_nowhere(home: Path) -> None:
     with memory_at(home) as memory:
         memory.save("the word xylophonequartz is here")
         memory.save("another text that stays", project="other")
-        memory.write(lambda w: work.create_task(w, PROJECT, "zitherbassoon"))
+        memory.write(lambda w: tasks.create(w, PROJECT, "zitherbassoon"))
         memory.write(lambda w: projects.delete(w, PROJECT))
         memory.rows("INSERT INTO memories_fts(memories_fts, rank) VALUES('integrity-check', 1)")
     for trace in (b"xylophonequartz", b"zitherbassoon"):

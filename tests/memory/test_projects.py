@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ghost_core.errors import DeniedError, GhostError, NotFoundError, UsageError
-from ghost_memory import changing, links, projects, work
+from ghost_memory import changing, decisions, links, projects, tasks
 from ghost_memory.values import GLOBAL, Project
 from support.memory import Store
 from support.repositories import git, repository
@@ -194,8 +194,8 @@ def full(memory: Store) -> tuple[str, str]:
     memory.save("something of its own", project="new")
     memory.write(lambda w: changing.pin(w, "old", one, pinned=True))
     memory.write(lambda w: links.link(w, one, two, "causes", strength=0.5, source="manual"))
-    memory.write(lambda w: work.create_task(w, "old", "a task"))
-    memory.write(lambda w: work.record_decision(w, "old", title="t", decision="d", rationale="r"))
+    memory.write(lambda w: tasks.create(w, "old", "a task"))
+    memory.write(lambda w: decisions.record(w, "old", title="t", decision="d", rationale="r"))
     for project, context in (("old", "learned here"), ("new", "learned there")):
         memory.write(
             lambda w, p=project, c=context: w.connection.exec_driver_sql(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ghost_core.errors import UnavailableError
-from ghost_memory import changing, links, passive, work
+from ghost_memory import changing, decisions, links, passive, tasks
 from ghost_memory.reader import Rows, opened
 from ghost_memory.values import GLOBAL
 from support.memory import Store, memory_at
@@ -64,11 +64,9 @@ def fill(memory: Store) -> None:
     one, two = memory.save("zebra red").id, memory.save("zebra green too").id
     memory.save("for all", GLOBAL)
     memory.write(lambda w: links.link(w, one, two, "related", strength=0.95, source="auto"))
-    memory.write(lambda w: work.create_task(w, "app", "write tests"))
+    memory.write(lambda w: tasks.create(w, "app", "write tests"))
     memory.write(
-        lambda w: work.record_decision(
-            w, "app", title="DB", decision="SQLite", rationale="one file"
-        )
+        lambda w: decisions.record(w, "app", title="DB", decision="SQLite", rationale="one file")
     )
 
 
@@ -97,15 +95,15 @@ def test_what_all_share_goes_by_pin_then_importance(memory: Store) -> None:
 
 def test_only_open_tasks_and_decisions_that_hold_are_read(memory: Store) -> None:
     memory.save("zebra")
-    done = memory.write(lambda w: work.create_task(w, "app", "done already"))
-    memory.write(lambda w: work.complete_task(w, done.id))
-    memory.write(lambda w: work.create_task(w, "app", "low", priority=4))
-    memory.write(lambda w: work.create_task(w, "app", "urgent", priority=0))
+    done = memory.write(lambda w: tasks.create(w, "app", "done already"))
+    memory.write(lambda w: tasks.complete(w, done.id))
+    memory.write(lambda w: tasks.create(w, "app", "low", priority=4))
+    memory.write(lambda w: tasks.create(w, "app", "urgent", priority=0))
     first = memory.write(
-        lambda w: work.record_decision(w, "app", title="one", decision="x", rationale="y")
+        lambda w: decisions.record(w, "app", title="one", decision="x", rationale="y")
     )
     memory.write(
-        lambda w: work.record_decision(
+        lambda w: decisions.record(
             w, "app", title="two", decision="z", rationale="y", supersedes=first.decision_id
         )
     )

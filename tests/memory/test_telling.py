@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ghost_memory import changing, projects, work
+from ghost_memory import changing, decisions, projects, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.entered import Entered, entered
 from ghost_memory.telling import Told, told
@@ -77,8 +77,8 @@ def test_what_is_not_known_here_is_said_to_be(change: str, readable: bool) -> No
 
 def test_decisions_and_tasks_are_no_memories(memory: Store) -> None:
     memory.write(lambda w: projects.ensure(w, "app"))
-    memory.write(lambda w: work.create_task(w, "app", "deploy"))
+    memory.write(lambda w: tasks.create(w, "app", "deploy"))
     made = memory.write(
-        lambda w: work.record_decision(w, "app", title="db", decision="SQLite", rationale="one")
+        lambda w: decisions.record(w, "app", title="db", decision="SQLite", rationale="one")
     )
     assert list(heard(memory)) == [made.memory_id]

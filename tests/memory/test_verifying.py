@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ghost_memory import changing, importing, projects, reading, work
+from ghost_memory import changing, decisions, importing, projects, reading
 from ghost_memory.changing import Fields
 from ghost_memory.exporting import exported
 from ghost_memory.journal import Change
@@ -30,7 +30,7 @@ def test_whatever_is_done_through_our_doors_agrees(memory: Store, tmp_path: Path
     memory.write(lambda w: changing.promote(w, "other", two.id))
     memory.write(lambda w: changing.resolve(w, "app", [one.id]))
     memory.write(
-        lambda w: work.record_decision(w, "app", title="db", decision="SQLite", rationale="one")
+        lambda w: decisions.record(w, "app", title="db", decision="SQLite", rationale="one")
     )
     memory.write(lambda w: projects.merge(w, "other", "app"))
     assert wrong(memory) == []

@@ -7,7 +7,7 @@ from typing import Final
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import NotFoundError
-from ghost_memory import work
+from ghost_memory import decisions, tasks
 from ghost_memory.limits import cut, plain
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Page, paged
@@ -51,7 +51,7 @@ def context(desk: Desk, connection: Connection, place: Project) -> str:
 
 
 def _decisions(connection: Connection, place: str) -> str:
-    found, total = work.decisions(connection, place, status="active", limit=DECISIONS)
+    found, total = decisions.listing(connection, place, status="active", limit=DECISIONS)
     entries = [rows.of_decision(each) for each in found]
     page = Page(entries, 0, total, "decisions")
     return _short(paged(page, none="No active decisions.").text, "ghost_decisions_list")
@@ -61,7 +61,7 @@ def _tasks(connection: Connection, place: str) -> str:
     found: list[Task] = []
     total = 0
     for status in ("active", "blocked", "pending"):
-        some, count = work.tasks(connection, place, statuses=(status,), limit=TASKS)
+        some, count = tasks.listing(connection, place, statuses=(status,), limit=TASKS)
         found, total = [*found, *some], total + count
     entries = [rows.of_task(each) for each in found]
     return _short(

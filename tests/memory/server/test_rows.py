@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from ghost_memory import work
+from ghost_memory import decisions, tasks
 from ghost_memory.asking import Hit
 from ghost_memory.server import rows
 from support.memory import Store
@@ -30,17 +30,17 @@ def test_a_hit_of_another_project_says_which_and_what_must_be_known(memory: Stor
 
 def test_a_task_and_a_decision_show_every_part(memory: Store) -> None:
     memory.save("x")
-    task = memory.write(lambda writing: work.create_task(writing, "app", "t", description="d"))
-    done = memory.write(lambda writing: work.complete_task(writing, task.id, notes="n"))
+    task = memory.write(lambda writing: tasks.create(writing, "app", "t", description="d"))
+    done = memory.write(lambda writing: tasks.complete(writing, task.id, notes="n"))
     entry = rows.of_task(done)
     assert entry.line(entry.texts) == f"- [done] P2 `{task.id[:8]}` «t»\n  «d»\n  notes: «n»"
     assert entry.data(entry.texts)["completed_at"] == done.completed_at
     made = memory.write(
-        lambda writing: work.record_decision(
+        lambda writing: decisions.record(
             writing, "app", title="t", decision="d", rationale="r", alternatives=["a"]
         )
     )
-    decision = memory.read(lambda connection: work.decision(connection, made.decision_id))
+    decision = memory.read(lambda connection: decisions.get(connection, made.decision_id))
     row = rows.of_decision(decision)
     assert row.data(row.texts)["alternatives"] == '«["a"]»'
     assert row.data(row.texts)["memory_id"] == made.memory_id

@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_memory import changing, links, projects, saving, work
+from ghost_memory import changing, decisions, links, projects, saving, tasks
 from ghost_memory.journal import Writing
 from ghost_memory.server.watch import Watch
 from ghost_memory.values import GLOBAL
@@ -42,11 +42,11 @@ def test_a_change_is_told_once(watch: Watch, memory: Store) -> None:
 
 
 def task(writing: Writing) -> None:
-    work.create_task(writing, "mine", "t")
+    tasks.create(writing, "mine", "t")
 
 
 def decision(writing: Writing) -> None:
-    work.record_decision(writing, "mine", title="t", decision="d", rationale="r")
+    decisions.record(writing, "mine", title="t", decision="d", rationale="r")
 
 
 def everyone(writing: Writing) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ghost_memory import work
+from ghost_memory import decisions
 from ghost_memory.journal import Writing
 from ghost_memory.limits import ALTERNATIVES, CONTENT_BYTES, TITLE_BYTES
 from ghost_memory.server import rows
@@ -31,7 +31,7 @@ def record(
     """Keep a decision and the memory that speaks of it."""
 
     def perform(writing: Writing) -> Recorded:
-        return work.record_decision(
+        return decisions.record(
             writing,
             named_project(writing.connection, project_id).id,
             title=title,
@@ -73,6 +73,8 @@ def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str
     start = start_of(cursor)
     with desk.journal.read() as connection:
         place = named_project(connection, project_id)
-        page, total = work.decisions(connection, place.id, status=status, limit=limit, offset=start)
+        page, total = decisions.listing(
+            connection, place.id, status=status, limit=limit, offset=start
+        )
     entries = [rows.of_decision(each) for each in page]
     return paged(Page(entries, start, total, "decisions"), none="No decisions found.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ghost_memory import work
+from ghost_memory import tasks
 from ghost_memory.limits import CONTENT_BYTES, TITLE_BYTES
 from ghost_memory.server import rows
 from ghost_memory.server.answer import Answer, Page, paged, start_of
@@ -16,7 +16,7 @@ __all__ = ["complete", "create", "listing", "update"]
 def create(desk: Desk, *, project_id: str, title: str, description: str, priority: int) -> Answer:
     """Add a task to a project that exists."""
     made = desk.change(
-        lambda writing: work.create_task(
+        lambda writing: tasks.create(
             writing, project_id, title, description=description, priority=priority
         )
     )
@@ -29,7 +29,7 @@ def listing(desk: Desk, *, project_id: str, status: str, limit: int, cursor: str
     start = start_of(cursor)
     with desk.journal.read() as connection:
         place = named_project(connection, project_id)
-        page, total = work.tasks(
+        page, total = tasks.listing(
             connection, place.id, statuses=(status,) if status else (), limit=limit, offset=start
         )
     entries = [rows.of_task(each) for each in page]
@@ -47,7 +47,7 @@ def update(
 ) -> Answer:
     """Change what is given of a task."""
     changed = desk.change(
-        lambda writing: work.update_task(
+        lambda writing: tasks.update(
             writing,
             task_id,
             status=status or None,
@@ -62,7 +62,7 @@ def update(
 def complete(desk: Desk, *, task_id: str, notes: str, project_id: str) -> Answer:
     """Mark a task as done."""
     done = desk.change(
-        lambda writing: work.complete_task(
+        lambda writing: tasks.complete(
             writing, task_id, notes=notes, project=desk.owner(writing.connection, project_id)
         )
     )
