@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from ghost_cli import output, remembered
-from ghost_memory import projects
+from ghost_memory import belongings, binding, projects
 from ghost_memory.journal import Writing
 from ghost_memory.values import Project
 
@@ -50,7 +50,7 @@ def bind(
     Example: ghost project bind shop ~/src/shop
     """
     projects.refuse_shared(name)
-    bound = _run(lambda writing: projects.bind(writing, name, directory), dry_run=dry_run)
+    bound = _run(lambda writing: binding.bind(writing, name, directory), dry_run=dry_run)
     document = {"schema": "ghost/project/v1", **_without_count(bound), "applied": not dry_run}
     output.result(document, f"{_would(dry_run)}bound {bound.name} to {bound.path}")
 
@@ -70,7 +70,7 @@ def merge(
     """
     projects.refuse_shared(old)
     projects.refuse_shared(new)
-    moved = _run(lambda writing: projects.merge(writing, old, new), dry_run=dry_run)
+    moved = _run(lambda writing: belongings.merge(writing, old, new), dry_run=dry_run)
     document = {
         "schema": "ghost/project-merge/v1",
         "from": old,
@@ -92,7 +92,7 @@ def delete(
     Example: ghost project delete shop-old --apply
     """
     projects.refuse_shared(project)
-    gone = _run(lambda writing: projects.delete(writing, project), dry_run=not apply)
+    gone = _run(lambda writing: belongings.delete(writing, project), dry_run=not apply)
     document = {
         "schema": "ghost/project-delete/v1",
         "project": project,

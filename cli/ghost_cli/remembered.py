@@ -13,7 +13,7 @@ from ghost_core.errors import NotFoundError
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
 from ghost_credentials.references import SecretSource
-from ghost_memory import projects
+from ghost_memory import binding, projects
 from ghost_memory.asking import Vectors
 from ghost_memory.checkout import Checkout
 from ghost_memory.journal import Journal, Who, Writing
@@ -81,7 +81,7 @@ def here_or_new(writing: Writing, named: str) -> str:
             code="project.unknown",
             hint="name one with --project, or: ghost project bind NAME .",
         )
-    return projects.bind(writing, place.name, paths.current()).id
+    return binding.bind(writing, place.name, paths.current()).id
 
 
 def _place(opened: Opened) -> Place:

@@ -10,9 +10,8 @@ import pytest
 
 from support.commands import Command
 from support.ledger import raw, rows
+from support.memory import SECRET
 from support.repositories import git, repository
-
-SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from ghost_cli import remembered
 from ghost_core.errors import NotFoundError
 from ghost_core.settings import Settings
-from ghost_memory import projects, saving
+from ghost_memory import belongings, saving
 from ghost_memory.saving import Note
 from ghost_memory.worker import Worker
 
@@ -35,14 +35,14 @@ def test_where_there_is_none_an_empty_memory_is_seen_and_none_is_made(home: Path
 
 def test_a_preview_changes_nothing(home: Path) -> None:
     save("first")
-    gone = remembered.preview(lambda w: projects.delete(w, "app"))
+    gone = remembered.preview(lambda w: belongings.delete(w, "app"))
     assert (gone["memories"], count()) == (1, 1)
 
 
 def test_what_a_preview_raises_comes_through() -> None:
     save("first")
     with pytest.raises(NotFoundError):
-        remembered.preview(lambda w: projects.delete(w, "none"))
+        remembered.preview(lambda w: belongings.delete(w, "none"))
     assert count() == 1
 
 

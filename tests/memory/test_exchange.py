@@ -12,6 +12,7 @@ from ghost_core.errors import UsageError
 from ghost_memory import tables
 from ghost_memory.exchange import KINDS, record
 from ghost_memory.limits import CONTENT_BYTES
+from support.memory import SECRET
 
 BY_NAME = {kind.name: kind for kind in KINDS}
 VALUES = st.one_of(
@@ -24,7 +25,6 @@ VALUES = st.one_of(
     st.lists(st.text(st.characters(), max_size=5), max_size=3),
     st.dictionaries(st.text(max_size=3), st.none(), max_size=1),
 )
-SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 
 
 def memory(**parts: Any) -> dict[str, object]:

@@ -7,20 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from ghost_memory import changing, hosted, projects
+from ghost_memory import binding, changing, hosted, projects
 from ghost_memory.limits import fit
 from ghost_memory.saving import Note
 from ghost_memory.values import GLOBAL, Project
-from support.memory import Store
+from support.memory import SECRET, Store
 from support.repositories import repository
-
-KEY = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
 
 
 @pytest.fixture
 def app(memory: Store, tmp_path: Path) -> Project:
     folder = repository(tmp_path / "src" / "app")
-    return memory.write(lambda w: projects.bind(w, "app", folder))
+    return memory.write(lambda w: binding.bind(w, "app", folder))
 
 
 def written(home: Path, project: Project, name: str, text: str) -> Path:
@@ -65,7 +63,7 @@ def test_a_note_with_fields_becomes_a_memory(
         ("---\nname: The port of the proxy\n---\n", "The port of the proxy"),
         ("---\r\nname: Ports\r\n---\r\nThe port is 8402.", "Ports\n\nThe port is 8402."),
         ("---\nThis has no end, so it is a text", "---\nThis has no end, so it is a text"),
-        (f"the key of staging is {KEY}", "the key of staging is [secret removed by ghost]"),
+        (f"the key of staging is {SECRET}", "the key of staging is [secret removed by ghost]"),
     ],
 )
 def test_a_note_with_few_fields_or_none_is_a_text(

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ghost_ledger.projections import differences
-from ghost_memory import changing, decisions, importing, links, projects, reading, tasks
+from ghost_memory import binding, changing, decisions, importing, links, projects, reading, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.exchange import SCHEMA
 from ghost_memory.exporting import exported
@@ -16,9 +16,7 @@ from ghost_memory.importing import Brought
 from ghost_memory.journal import Writing
 from ghost_memory.values import GLOBAL
 from support.godb import NEW, OLD, go_database
-from support.memory import PROJECT, Store, memory_at
-
-SECRET = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
+from support.memory import PROJECT, SECRET, Store, memory_at
 
 
 def export(memory: Store, file: Path) -> bytes:
@@ -46,7 +44,7 @@ def test_an_export_comes_back_byte_for_byte(tmp_path: Path) -> None:
                 w, PROJECT, title="u", decision="e", rationale="s", supersedes=old.decision_id
             )
         )
-        memory.write(lambda w: projects.bind(w, PROJECT, tmp_path))
+        memory.write(lambda w: binding.bind(w, PROJECT, tmp_path))
         data = export(memory, tmp_path / "export.jsonl")
     with memory_at(tmp_path / "two") as memory:
         found = bring(memory, tmp_path / "export.jsonl")

@@ -18,7 +18,7 @@ from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger import commitment, entry
 from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
-from ghost_memory import changing, decisions, links, projects, saving, tasks
+from ghost_memory import belongings, binding, changing, decisions, links, saving, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.journal import Change, Journal, Who, Writing
 from ghost_memory.saving import Note
@@ -47,10 +47,10 @@ def test_every_kind_of_change_is_an_entry(memory: Store, tmp_path: Path) -> None
     )
     folder = tmp_path / "checkout-of-app"
     folder.mkdir()
-    memory.write(lambda w: projects.bind(w, PROJECT, folder))
+    memory.write(lambda w: binding.bind(w, PROJECT, folder))
     memory.save("something else", project="other")
-    memory.write(lambda w: projects.merge(w, "other", PROJECT))
-    memory.write(lambda w: projects.delete(w, PROJECT))
+    memory.write(lambda w: belongings.merge(w, "other", PROJECT))
+    memory.write(lambda w: belongings.delete(w, PROJECT))
     assert memory.kinds() == [
         "project.created",
         "memory.saved",
@@ -204,7 +204,7 @@ def test_a_deleted_project_is_nowhere(home: Path) -> None:
         memory.save("the word xylophonequartz is here")
         memory.save("another text that stays", project="other")
         memory.write(lambda w: tasks.create(w, PROJECT, "zitherbassoon"))
-        memory.write(lambda w: projects.delete(w, PROJECT))
+        memory.write(lambda w: belongings.delete(w, PROJECT))
         memory.rows("INSERT INTO memories_fts(memories_fts, rank) VALUES('integrity-check', 1)")
     for trace in (b"xylophonequartz", b"zitherbassoon"):
         assert trace not in memory.on_disk()

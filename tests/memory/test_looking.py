@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
-from ghost_memory import projects, saving
+from ghost_memory import belongings, saving
 from ghost_memory.looking import Place
 from ghost_memory.saving import Note
 from support.handclock import HandClock
@@ -46,7 +46,7 @@ def test_a_preview_leaves_no_trace(home: Path) -> None:
     with memory_at(home) as memory:
         memory.save("text")
     before = rows(home, "SELECT count(*) FROM entries")
-    gone = place(home).preview(WHO, lambda w: projects.delete(w, "app"))
+    gone = place(home).preview(WHO, lambda w: belongings.delete(w, "app"))
     assert (gone["memories"], count(home)) == (1, 1)
     assert rows(home, "SELECT count(*) FROM entries") == before
     assert rows(home, "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH 'text'") == [1]
@@ -56,5 +56,5 @@ def test_what_a_preview_raises_comes_through(home: Path) -> None:
     with memory_at(home) as memory:
         memory.save("text")
     with pytest.raises(NotFoundError):
-        place(home).preview(WHO, lambda w: projects.delete(w, "none"))
+        place(home).preview(WHO, lambda w: belongings.delete(w, "none"))
     assert count(home) == 1

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from ghost_core import db
 from ghost_core.errors import UnavailableError
-from ghost_memory import asking, changing, projects, vectors
+from ghost_memory import asking, belongings, changing, vectors
 from ghost_memory.changing import Fields
 from ghost_memory.matrix import Matrix, _nearest
 from ghost_memory.values import Memory
@@ -122,7 +122,7 @@ def test_deleted_changed_and_moved_memories_are_seen_as_they_are(
     store(memory, embedder, [memory.get(three.id)])
     assert near(matrix, "something else", PROJECT, limit=1) == [three.id]
     memory.save("what makes it a project", "another")
-    memory.write(lambda each: projects.merge(each, PROJECT, "another"))
+    memory.write(lambda each: belongings.merge(each, PROJECT, "another"))
     assert set(near(matrix, "port", "another")) == {three.id, four.id}
 
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ghost_memory import changing, decisions, projects, tasks
+from ghost_memory import belongings, changing, decisions, projects, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.entered import Entered, entered
 from ghost_memory.telling import Told, told
@@ -52,9 +52,9 @@ def test_what_is_said_again_holds_again(memory: Store, again: str | None) -> Non
 def test_what_happens_to_a_project_happens_to_its_memories(memory: Store) -> None:
     saved, other = memory.keep("the port is 8402", "old"), memory.keep("text", "other")
     memory.save("text", "new")
-    memory.write(lambda w: projects.merge(w, "old", "new"))
+    memory.write(lambda w: belongings.merge(w, "old", "new"))
     assert heard(memory)[saved.id].project == "new"
-    memory.write(lambda w: projects.delete(w, "new"))
+    memory.write(lambda w: belongings.delete(w, "new"))
     assert not heard(memory)[saved.id].exists
     assert heard(memory)[other.id].exists
 

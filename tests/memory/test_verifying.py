@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ghost_memory import changing, decisions, importing, projects, reading
+from ghost_memory import belongings, changing, decisions, importing, projects, reading
 from ghost_memory.changing import Fields
 from ghost_memory.exporting import exported
 from ghost_memory.journal import Change
@@ -32,7 +32,7 @@ def test_whatever_is_done_through_our_doors_agrees(memory: Store, tmp_path: Path
     memory.write(
         lambda w: decisions.record(w, "app", title="db", decision="SQLite", rationale="one")
     )
-    memory.write(lambda w: projects.merge(w, "other", "app"))
+    memory.write(lambda w: belongings.merge(w, "other", "app"))
     assert wrong(memory) == []
     file = tmp_path / "export.jsonl"
     file.write_text("\n".join(memory.read(lambda c: list(exported(c)))), "utf-8")
@@ -40,7 +40,7 @@ def test_whatever_is_done_through_our_doors_agrees(memory: Store, tmp_path: Path
         importing.bring(second.journal, reading.given(file).records)
         assert wrong(second) == []
         assert second.read(check).memories == memory.read(check).memories == 4
-        second.write(lambda w: projects.delete(w, "app"))
+        second.write(lambda w: belongings.delete(w, "app"))
         assert wrong(second) == []
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ghost_core.errors import UsageError
-from ghost_memory import passive, projects, whereabouts
+from ghost_memory import binding, passive, projects, whereabouts
 from ghost_memory.values import Project
 from support.memory import Store
 
@@ -23,7 +23,7 @@ def repository(folder: Path, remote: str = "") -> Path:
 
 
 def bound(memory: Store, name: str, folder: Path) -> None:
-    memory.write(lambda w: projects.bind(w, name, folder))
+    memory.write(lambda w: binding.bind(w, name, folder))
 
 
 def test_the_deepest_bound_directory_wins(memory: Store, tmp_path: Path) -> None:

@@ -18,10 +18,10 @@ from sqlalchemy.engine import Connection
 
 from ghost_core.paths import Home
 from ghost_ledger.recorder import Recorder
-from ghost_memory import memories, saving, words
+from ghost_memory import binding, memories, projects, saving, words
 from ghost_memory.journal import Journal, Who, Writing
 from ghost_memory.saving import Note
-from ghost_memory.values import Memory, Saved
+from ghost_memory.values import Memory, Project, Saved
 from support import ledger
 from support.files import contents
 from support.handclock import HandClock
@@ -62,6 +62,15 @@ class Store:
     def get(self, memory_id: str) -> Memory:
         """Return a memory as it is now."""
         return self.read(lambda connection: memories.get(connection, memory_id))
+
+    def bind(self, project: str, directory: Path) -> Project:
+        """Bind a directory to a project."""
+        return self.write(lambda writing: binding.bind(writing, project, directory))
+
+    def project_of(self, directory: Path) -> str | None:
+        """Return the id of the project that a directory belongs to."""
+        found = self.read(lambda connection: projects.of_directory(connection, directory))
+        return found and found.id
 
     def write[T](self, work: Callable[[Writing], T]) -> T:
         """Run one change in a transaction of its own."""

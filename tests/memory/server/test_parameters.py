@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from ghost_core.errors import UsageError
 from ghost_memory.server.parameters import CURSOR, Kind, Parameter, limit, project, read, schema
+from support.memory import SECRET
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(),
@@ -133,8 +134,7 @@ def test_the_schema_is_a_plain_object() -> None:
 
 
 def test_a_secret_in_the_wrong_place_is_not_repeated() -> None:
-    secret = "ghp_" + "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA"
-    for wrong in ({secret: 1}, {"limit": secret}):
+    for wrong in ({SECRET: 1}, {"limit": SECRET}):
         with pytest.raises(UsageError) as caught:
             read("tool", (limit(5),), wrong)
-        assert secret not in caught.value.message
+        assert SECRET not in caught.value.message

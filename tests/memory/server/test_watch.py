@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_memory import changing, decisions, links, projects, saving, tasks
+from ghost_memory import belongings, changing, decisions, links, projects, saving, tasks
 from ghost_memory.journal import Writing
 from ghost_memory.server.watch import Watch
 from ghost_memory.values import GLOBAL
@@ -65,8 +65,8 @@ ALL = ("context", "decisions", "tasks")
             everyone,
             {SHARED} | of("mine", "context") | of("theirs", "context") | of(GLOBAL, "context"),
         ),
-        (lambda w: projects.delete(w, "mine"), of("mine", *ALL)),
-        (lambda w: projects.merge(w, "mine", "theirs"), of("mine", *ALL) | of("theirs", *ALL)),
+        (lambda w: belongings.delete(w, "mine"), of("mine", *ALL)),
+        (lambda w: belongings.merge(w, "mine", "theirs"), of("mine", *ALL) | of("theirs", *ALL)),
         (lambda w: projects.ensure(w, "new"), of("new", *ALL)),
     ],
     ids=["task", "decision", "shared", "deleted", "merged", "created"],
@@ -99,7 +99,7 @@ def test_a_project_that_is_gone_is_told_under_the_name_it_had(watch: Watch, memo
         lambda w: w.connection.exec_driver_sql("UPDATE projects SET name = 'My' WHERE id = 'mine'")
     )
     watch.stale()
-    memory.write(lambda w: projects.delete(w, "mine"))
+    memory.write(lambda w: belongings.delete(w, "mine"))
     assert set(watch.stale()) == of("mine", *ALL) | of("My", *ALL)
 
 

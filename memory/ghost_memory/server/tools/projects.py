@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import DeniedError
-from ghost_memory import changing, concluded, hosted, memories, projects
+from ghost_memory import belongings, changing, concluded, hosted, memories, projects
 from ghost_memory.concluded import Judged
 from ghost_memory.journal import Writing
 from ghost_memory.quotation import harmless, quoted
@@ -130,13 +130,13 @@ def delete(desk: Desk, *, project: str, apply: bool) -> Answer:
     if not apply:
         with desk.journal.read() as connection:
             place = projects.own(connection, project)
-            found = projects.counts(connection, place)
+            found = belongings.counts(connection, place)
         text = f"Would delete project {quoted(place.name)}: {_counted(found)}. Nothing was changed."
         return Answer(text, _deleted(place, found, done=False))
 
     def work(writing: Writing) -> tuple[Project, Mapping[str, int]]:
         place = projects.own(writing.connection, project)
-        return place, projects.delete(writing, place.id)
+        return place, belongings.delete(writing, place.id)
 
     place, found = desk.change(work)
     text = f"Project {quoted(place.name)} deleted: {_counted(found)}."

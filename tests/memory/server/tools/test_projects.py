@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ghost_memory import projects
+from ghost_memory import binding
 from ghost_memory.values import GLOBAL
 from support.mcp import Calls
 from support.memory import Store
@@ -40,7 +40,7 @@ def test_first_contact_brings_what_the_host_wrote_down(
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "src" / "app"
     folder.mkdir(parents=True)
-    place = memory.write(lambda w: projects.bind(w, "app", folder))
+    place = memory.write(lambda w: binding.bind(w, "app", folder))
     notes = tmp_path / ".claude" / "projects" / place.path.replace("/", "-") / "memory"
     notes.mkdir(parents=True)
     (notes / "ports.md").write_text("---\ntype: gotcha\n---\nThe port of the proxy is 8402.")
