@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Protocol
 
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_memory import fulltext_postgres, fulltext_sqlite
@@ -18,30 +19,19 @@ __all__ = ["Index", "common", "likely", "scores"]
 
 
 class Index(Protocol):
-    """One kind of full-text index; a query is what `words` built, and is not empty."""
+    """How one database asks its index; what it is asked is what `words` built, and is not empty."""
 
-    def scores(
-        self,
-        connection: Connection,
-        match: str,
-        *,
-        projects: Collection[str] | None,
-        category: str,
-        limit: int,
-    ) -> dict[str, float]:
-        """See `fulltext.scores`."""
+    def ranked(
+        self, match: str, columns: str, wheres: Sequence[str], order: str, *, tags: bool
+    ) -> tuple[str, Mapping[str, str]]:
+        """Return a statement, and the values that it names beside `limit` and those of `wheres`.
+
+        It selects the columns of memories `m` that match, and their `score`.
+        """
         ...
 
-    def likely(
-        self, connection: Connection, probe: str, *, project: str, category: str, limit: int
-    ) -> Sequence[tuple[str, str]]:
-        """See `fulltext.likely`."""
-        ...
-
-    def common(
-        self, connection: Connection, terms: Sequence[str], *, at_least: int
-    ) -> frozenset[int]:
-        """See `fulltext.common`."""
+    def holding(self, terms: Sequence[str]) -> tuple[Sequence[str], Mapping[str, str]]:
+        """Return for each term what follows a FROM to get the memories with it, and the values named."""
         ...
 
 
@@ -64,23 +54,43 @@ def scores(
     """
     if not match:
         return {}
-    return _index(connection).scores(
-        connection, match, projects=projects, category=category, limit=limit
-    )
+    wheres, values = [], dict[str, object](limit=limit)
+    if projects is not None:
+        wheres.append("m.project_id IN :projects")
+        values["projects"] = sorted(projects)
+    if category:
+        wheres.append("m.category = :category")
+        values["category"] = category
+    order = "score DESC, m.importance DESC, m.id"
+    text, named = _index(connection).ranked(match, "m.id", wheres, order, tags=True)
+    statement = sa.text(text)
+    if projects is not None:
+        statement = statement.bindparams(sa.bindparam("projects", expanding=True, type_=sa.Text()))
+    rows = connection.execute(statement, {**values, **named})
+    return {str(row.id): float(row.score) for row in rows}
 
 
 def likely(
     connection: Connection, probe: str, *, project: str, category: str, limit: int
 ) -> Sequence[tuple[str, str]]:
     """Return id and text of those memories of a category that match the probe best; tags do not count."""
-    return _index(connection).likely(
-        connection, probe, project=project, category=category, limit=limit
-    )
+    wheres = ["m.project_id = :project", "m.category = :category"]
+    order = "score DESC, m.importance DESC"
+    text, named = _index(connection).ranked(probe, "m.id, m.content", wheres, order, tags=False)
+    values = {"project": project, "category": category, "limit": limit}
+    rows = connection.execute(sa.text(text), {**values, **named})
+    return [(str(row.id), str(row.content)) for row in rows]
 
 
 def common(connection: Connection, terms: Sequence[str], *, at_least: int) -> frozenset[int]:
     """Return the places of those terms that stand in at least so many memories."""
-    return _index(connection).common(connection, terms, at_least=at_least)
+    sources, named = _index(connection).holding(terms)
+    counts = " UNION ALL ".join(
+        f"SELECT {number} AS term, count(*) AS found FROM (SELECT 1 FROM {each} LIMIT {at_least}) t{number}"
+        for number, each in enumerate(sources)
+    )
+    rows = connection.execute(sa.text(counts), named)
+    return frozenset(row.term for row in rows if row.found >= at_least)
 
 
 def _index(connection: Connection) -> Index:

@@ -2,16 +2,14 @@
 
 A word counts by how rare it is, the more the oftener it stands there, and less in a longer text. What
 differs from SQLite: the last two are `ts_rank`'s own curves, and words are stemmed by Snowball's English.
+See `fulltext.Index`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
-
-import sqlalchemy as sa
-from sqlalchemy.engine import Connection
 
 _TERM: Final = re.compile(r'"([^"]*)"(\*?)')
 _ALL: Final = "{0.1, 0.2, 0.5, 1.0}"  # of the classes D, C, B (tags) and A (text and pairs)
@@ -19,60 +17,12 @@ _TEXT: Final = "{0.1, 0.2, 0.0, 1.0}"
 _BY_LENGTH: Final = 1  # divided by 1 + log(length)
 
 
-def scores(
-    connection: Connection,
-    match: str,
-    *,
-    projects: Collection[str] | None,
-    category: str,
-    limit: int,
-) -> dict[str, float]:
-    """Return scores by memory id; see `fulltext.scores`."""
-    wheres, values = [], dict[str, object]()
-    if projects is not None:
-        wheres.append("m.project_id IN :projects")
-        values["projects"] = sorted(projects)
-    if category:
-        wheres.append("m.category = :category")
-        values["category"] = category
-    order = "score DESC, m.importance DESC, m.id"
-    statement, terms = _ranked(match, "m.id", _ALL, wheres, order)
-    if projects is not None:
-        statement = statement.bindparams(sa.bindparam("projects", expanding=True, type_=sa.Text()))
-    rows = connection.execute(statement, {**values, **terms, "limit": limit})
-    return {str(row.id): float(row.score) for row in rows}
-
-
-def likely(
-    connection: Connection, probe: str, *, project: str, category: str, limit: int
-) -> Sequence[tuple[str, str]]:
-    """See `fulltext.likely`."""
-    wheres = ["m.project_id = :project", "m.category = :category"]
-    statement, terms = _ranked(
-        probe, "m.id, m.content", _TEXT, wheres, "score DESC, m.importance DESC"
-    )
-    values = {"project": project, "category": category, "limit": limit}
-    rows = connection.execute(statement, {**values, **terms})
-    return [(str(row.id), str(row.content)) for row in rows]
-
-
-def common(connection: Connection, terms: Sequence[str], *, at_least: int) -> frozenset[int]:
-    """See `fulltext.common`."""
-    asked, values = _asked(" OR ".join(terms))
-    counts = " UNION ALL ".join(
-        f"SELECT {number} AS term, count(*) AS found FROM"
-        f" (SELECT 1 FROM memories WHERE memories_fts @@ {each} LIMIT {at_least}) t{number}"
-        for number, each in enumerate(asked)
-    )
-    rows = connection.execute(sa.text(counts), values)
-    return frozenset(row.term for row in rows if row.found >= at_least)
-
-
-def _ranked(
-    match: str, columns: str, weights: str, wheres: Sequence[str], order: str
-) -> tuple[sa.TextClause, dict[str, str]]:
-    """Build the statement: how many memories have each term first, then the score of those with any."""
-    asked, values = _asked(match)
+def ranked(
+    match: str, columns: str, wheres: Sequence[str], order: str, *, tags: bool
+) -> tuple[str, dict[str, str]]:
+    """Build the search: how many memories have each term first, then the score of those with any."""
+    asked, named = _asked(match)
+    weights = _ALL if tags else _TEXT
     where = " AND ".join([f"m.memories_fts @@ ({' || '.join(asked)})", *wheres])
     listed = ", ".join(f"({each})" for each in asked)
     statement = (
@@ -85,7 +35,13 @@ def _ranked(
         f" {_BY_LENGTH})), 0) FROM weighed w WHERE m.memories_fts @@ w.query) AS score"
         f" FROM memories m WHERE {where} ORDER BY {order} LIMIT :limit"
     )
-    return sa.text(statement), values
+    return statement, named
+
+
+def holding(terms: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """Build the sources of a count."""
+    asked, named = _asked(" OR ".join(terms))
+    return [f"memories WHERE memories_fts @@ {each}" for each in asked], named
 
 
 def _asked(match: str) -> tuple[list[str], dict[str, str]]:
