@@ -18,9 +18,9 @@ from hypothesis import HealthCheck, settings
 from ghost_cli import output
 from ghost_cli.output import Options
 from ghost_core import db
+from support import fixtures
 from support.certs import Certs, make_certs
 from support.postgres import Server, Shared, programs, running
-from support.upstream import Upstream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,11 +106,8 @@ def bare(postgres: Server) -> Shared:
     return Shared(postgres, postgres.database())
 
 
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS, of this test alone unless its room shares one."""
-    with Upstream(certs) as upstream:
-        yield upstream
+# Of each test alone, unless its room shares one.
+up = fixtures.upstream("function")
 
 
 @pytest.fixture(autouse=True)

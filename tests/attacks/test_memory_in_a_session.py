@@ -19,9 +19,8 @@ from ghost_core.errors import GhostError
 from ghost_ledger.chain import ChainEnd
 from ghost_ledger.lending import Part, Run
 from ghost_ledger.session import control
-from support import ledger
+from support import fixtures, ledger
 from support.agent import secure_connect
-from support.certs import Certs
 from support.home import GhostHome, ghost_home
 from support.mcp import Raw, raw_server
 from support.processes import Running, possess
@@ -34,21 +33,8 @@ pytestmark = [pytest.mark.proxy, pytest.mark.timeout(120)]
 ENDED = "not signed by its session: it has ended"
 SLOW = "not signed by its session: its owner did not answer in time"  # on a busy machine
 
-
-@pytest.fixture(scope="module")
-def up(certs: Certs) -> Iterator[Upstream]:
-    """An upstream for the calls of the sessions."""
-    with Upstream(certs) as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def place(
-    tmp_path_factory: pytest.TempPathFactory, certs: Certs, up: Upstream
-) -> Iterator[GhostHome]:
-    """A home for all tests here but the one that kills."""
-    with ghost_home(tmp_path_factory.mktemp("place"), up, certs) as made:
-        yield made
+up = fixtures.upstream("module")
+place = fixtures.home("module")
 
 
 @pytest.fixture(scope="module")

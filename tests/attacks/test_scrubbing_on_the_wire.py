@@ -23,6 +23,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support import fixtures
 from support.agent import Answer, secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
@@ -83,12 +84,7 @@ texts = (
     .filter(lambda text: len(set(text)) > 6)  # others stand in a database by chance
 )
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS, that speaks HTTP/2 too."""
-    with Upstream(certs, alpn=("h2", "http/1.1")) as upstream:
-        yield upstream
+up = fixtures.upstream("function", alpn=("h2", "http/1.1"))
 
 
 @pytest.fixture

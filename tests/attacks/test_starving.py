@@ -14,6 +14,7 @@ import pytest
 
 from ghost_addons.refusals import CROWD
 from ghost_hooks.params import COMMA_LIMIT
+from support import fixtures
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
@@ -23,12 +24,7 @@ CALLS = 12  # more than a loop has threads for all of us on a small machine
 LARGE_BYTES = 100_000  # a body that is read beside the loop
 JSON = {"Content-Type": "application/json"}
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs, names=("localhost", "127.0.0.1")) as upstream:
-        yield upstream
+up = fixtures.upstream("function", names=("localhost", "127.0.0.1"))
 
 
 def status(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support import fixtures
 from support.certs import Certs
 from support.home import GhostHome, ghost_home
 from support.upstream import Upstream
@@ -20,21 +21,8 @@ ACTIONS = {
     "leak": {"method": "POST", "path": "/echo-header", "params": "json"},
 }
 
-
-@pytest.fixture(scope="module")
-def up(certs: Certs) -> Iterator[Upstream]:
-    """A recording upstream over TLS."""
-    with Upstream(certs) as upstream:
-        yield upstream
-
-
-@pytest.fixture(scope="module")
-def place(
-    tmp_path_factory: pytest.TempPathFactory, certs: Certs, up: Upstream
-) -> Iterator[GhostHome]:
-    """A home for all tests of a module; each spawns its own session."""
-    with ghost_home(tmp_path_factory.mktemp("place"), up, certs) as made:
-        yield made
+up = fixtures.upstream("module")
+place = fixtures.home("module")
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support import fixtures
 from support.certs import Certs
 from support.home import GhostHome, ghost_home
 from support.mcp import raw_server
@@ -22,11 +23,7 @@ pytestmark = [pytest.mark.postgres, pytest.mark.proxy]
 SECONDS = 40.0
 ACTIONS = {"echo": {"method": "POST", "path": "/echo", "params": "json"}}
 
-
-@pytest.fixture(scope="module")
-def up(certs: Certs) -> Iterator[Upstream]:
-    with Upstream(certs) as upstream:
-        yield upstream
+up = fixtures.upstream("module")
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import fixtures
 from support.board import Board, Sight, Variant
 from support.certs import Certs
 from support.home import Toml
@@ -93,11 +94,7 @@ def sight(request: pytest.FixtureRequest) -> Sight:
     return seen
 
 
-@pytest.fixture(scope="module")
-def up(certs: Certs) -> Iterator[Upstream]:
-    """The upstream to which the credential is bound; it keeps every byte."""
-    with Upstream(certs, names=NAMES) as upstream:
-        yield upstream
+up = fixtures.upstream("module", names=NAMES)
 
 
 @pytest.fixture(scope="module")

@@ -14,6 +14,7 @@ import pytest
 from cryptography import x509
 from h2.events import Event, TrailersReceived
 
+from support import fixtures
 from support.agent import raw_connect, run_client
 from support.agent2 import Http2Client
 from support.board import Sight, scenario
@@ -220,11 +221,7 @@ PROGRAMS = {
 }
 
 
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory, certs: Certs, up: Upstream):
-    """A home with a running possess."""
-    with ghost_home(tmp_path_factory.mktemp("clients"), up, certs) as home, possess(home):
-        yield home
+place = fixtures.home("module", possessed=True)
 
 
 @scenario(

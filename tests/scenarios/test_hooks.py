@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support import fixtures
 from support.agent import Answer, secure_connect
 from support.agent2 import Http2Client
 from support.board import scenario
@@ -28,12 +29,7 @@ HANGS = "time.sleep(60)\n"
 FORKS = "if os.fork() == 0:\n    open('pids', 'a').write(f'{os.getpid()} ')\n    time.sleep(60)\n"
 WAITS = "until = time.monotonic() + 3\nwhile len(open('pids').read().split()) < 2 and time.monotonic() < until: pass\n"
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """An upstream of this test alone."""
-    with Upstream(certs) as upstream:
-        yield upstream
+up = fixtures.upstream("function")
 
 
 @pytest.fixture

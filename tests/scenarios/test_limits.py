@@ -12,6 +12,7 @@ import pytest
 
 from ghost_addons.session import LiveSession as Owned
 from ghost_core.errors import UnavailableError
+from support import fixtures
 from support.agent import Answer, secure_connect
 from support.board import scenario
 from support.certs import Certs
@@ -36,12 +37,7 @@ ACTIONS: dict[str, Any] = {
     "read": {"method": "GET", "path": "/echo", "params": "query", "limits": {"calls": 1}},
 }
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """An upstream of this test alone."""
-    with Upstream(certs) as upstream:
-        yield upstream
+up = fixtures.upstream("function")
 
 
 @pytest.fixture

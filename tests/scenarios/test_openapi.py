@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from support import fixtures
 from support.agent import Answer, raw_connect, secure_connect
 from support.board import scenario
 from support.certs import Certs
@@ -49,12 +50,7 @@ components:
 PET = b'{"id":1,"name":"Ada","nick":null}'
 JSON = [("Content-Type", "application/json")]
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    """An upstream of this test alone."""
-    with Upstream(certs) as upstream:
-        yield upstream
+up = fixtures.upstream("function")
 
 
 @pytest.fixture

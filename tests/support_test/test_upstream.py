@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 from websockets.sync.client import connect
 
+from support import fixtures
 from support.agent import Tunnel, run_client
 from support.agent2 import Http2Client
 from support.certs import Certs
 from support.upstream import Upstream
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from support.exchange import Exchange
 
-
-@pytest.fixture
-def up(certs: Certs) -> Iterator[Upstream]:
-    with Upstream(certs, names=("localhost", "api.test"), alpn=("h2", "http/1.1")) as running:
-        yield running
+up = fixtures.upstream("function", names=("localhost", "api.test"), alpn=("h2", "http/1.1"))
 
 
 def direct(up: Upstream, certs: Certs, alpn: str = "http/1.1", sni: str = "localhost") -> Tunnel:
