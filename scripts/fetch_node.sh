@@ -3,6 +3,7 @@
 # Needs npm; a second run does nothing. Without it those tests are skipped by name.
 set -eu
 cd "$(dirname "$0")/.."
+. scripts/npm.sh
 
 place=.venv/node
 case "$(uname -s)-$(uname -m)" in
@@ -13,8 +14,8 @@ case "$(uname -s)-$(uname -m)" in
 esac
 
 if [ -x "$place/bin/node" ]; then exit 0; fi
-command -v npm >/dev/null 2>&1 || { echo "fetch_node: npm is not installed" >&2; exit 1; }
+need_npm
+install "$place" "$package@24"
 mkdir -p "$place/bin"
-npm install --prefix "$place" --ignore-scripts --no-save --no-audit --no-fund "$package@24" >&2
 ln -sf "../node_modules/$package/bin/node" "$place/bin/node"
 "$place/bin/node" --version
