@@ -14,17 +14,7 @@ from sqlalchemy.engine import Engine
 from ghost_core import db
 from ghost_core.errors import ConfigError, UnavailableError, UsageError
 from ghost_core.migrations import HEAD
-
-
-def _engine(folder: Path, **options: object) -> Engine:
-    return db.engine(f"sqlite:///{folder / 'ghost.db'}", **options)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    built = _engine(tmp_path)
-    db.migrate(built)
-    return built
+from support.database import count, engine_at, schema
 
 
 @pytest.mark.parametrize("url", ["", "nonsense", "sqlite://", "mysql://h/d"])
@@ -35,9 +25,9 @@ def test_a_url_that_is_no_sqlite_file_is_a_configuration_error(url: str):
 
 
 def test_migrating_twice_changes_nothing(engine: Engine):
-    before = _schema(engine)
+    before = schema(engine)
     db.migrate(engine)
-    assert _schema(engine) == before
+    assert schema(engine) == before
 
 
 def test_the_named_head_is_the_newest_revision():
@@ -71,9 +61,9 @@ def test_a_foreign_database_is_left_alone(tmp_path: Path):
         raw.execute("CREATE TABLE memories (id TEXT)")
     raw.close()
     with pytest.raises(UnavailableError) as caught:
-        db.migrate(_engine(tmp_path))
+        db.migrate(engine_at(tmp_path))
     assert caught.value.code == "database.schema"
-    assert [name for name, _ in _schema(_engine(tmp_path))] == ["memories"]
+    assert [name for name, _ in schema(engine_at(tmp_path))] == ["memories"]
 
 
 def test_a_database_of_a_newer_ghost_is_left_alone(engine: Engine):
@@ -85,7 +75,7 @@ def test_a_database_of_a_newer_ghost_is_left_alone(engine: Engine):
 
 
 def test_a_held_lock_is_reported_after_the_busy_time(engine: Engine, tmp_path: Path):
-    impatient = _engine(tmp_path, busy_seconds=0.05)
+    impatient = engine_at(tmp_path, busy_seconds=0.05)
     with db.write(engine), pytest.raises(UnavailableError) as caught, db.write(impatient):
         pass
     assert caught.value.code == "database.locked"
@@ -103,14 +93,14 @@ def test_a_text_that_no_database_takes_is_refused_by_name(engine: Engine):
             sa.text("INSERT INTO payload_keys VALUES (:one, x'00')"), {"one": "\udcff"}
         )
     assert caught.value.code == "usage.text"
-    assert _count(engine, "payload_keys") == 0
+    assert count(engine, "payload_keys") == 0
 
 
 def test_a_failed_write_leaves_nothing(engine: Engine):
     with pytest.raises(ZeroDivisionError), db.write(engine) as connection:
         connection.exec_driver_sql("INSERT INTO payload_keys VALUES ('a', x'00')")
         _ = 1 // 0
-    assert _count(engine, "payload_keys") == 0
+    assert count(engine, "payload_keys") == 0
 
 
 def test_a_reader_sees_one_state(engine: Engine):
@@ -119,18 +109,7 @@ def test_a_reader_sees_one_state(engine: Engine):
         with db.write(engine) as other:
             other.exec_driver_sql("INSERT INTO payload_keys VALUES ('a', x'00')")
         after = connection.exec_driver_sql("SELECT count(*) FROM payload_keys").scalar()
-    assert (before, after, _count(engine, "payload_keys")) == (0, 0, 1)
-
-
-def _schema(engine: Engine) -> list[tuple[str, str | None]]:
-    with db.read(engine) as connection:
-        query = "SELECT name, sql FROM sqlite_master ORDER BY name"
-        return [(row.name, row.sql) for row in connection.exec_driver_sql(query)]
-
-
-def _count(engine: Engine, table: str) -> object:
-    with db.read(engine) as connection:
-        return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+    assert (before, after, count(engine, "payload_keys")) == (0, 0, 1)
 
 
 def test_a_held_connection_learns_that_another_has_committed(engine: Engine):

