@@ -14,7 +14,7 @@ import pytest
 from ghost_cli.main import main
 from ghost_core import ids
 from ghost_core.paths import runtime_dir
-from support.ledger import CLOSED, denied, open_recorder, raw, spawned
+from support.ledger import edit, open_recorder, sealed, spawned
 
 
 @pytest.fixture(autouse=True)
@@ -25,11 +25,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _sealed(home: Path, *, text: str = "deploy") -> str:
     with open_recorder(home) as recorder:
-        owned = spawned(recorder, text=text, scopes=("stripe",))
-        owned.act()
-        recorder.append(denied(owned.sid))
-        recorder.seal(owned.sid, CLOSED)
-    return owned.sid
+        return sealed(recorder, text=text)
 
 
 def _open(home: Path) -> str:
@@ -40,10 +36,7 @@ def _open(home: Path) -> str:
 
 
 def _break(home: Path) -> None:
-    with raw(home) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("UPDATE entries SET sig = zeroblob(64) WHERE type = 'action.denied'")
+    edit(home, "UPDATE entries SET sig = zeroblob(64) WHERE type = 'action.denied'")
 
 
 def _json(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:

@@ -70,6 +70,14 @@ def script(folder: Path, statements: str) -> None:
         connection.executescript(statements)
 
 
+def edit(folder: Path, statement: str, *values: object) -> None:
+    """Change the database as its owner could, past every guard."""
+    with raw(folder) as connection:
+        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
+            connection.execute(f"DROP TRIGGER {name}")
+        connection.execute(statement, values)
+
+
 @dataclass(frozen=True, slots=True)
 class Owned:
     """A spawned session whose key is attached to the recorder."""
@@ -97,6 +105,15 @@ def spawned(recorder: Recorder, *, text: str = "deploy", scopes: tuple[str, ...]
     recorder.attach(owned.sid, owned.key)
     recorder.append(spawn(owned, text=text, scopes=scopes))
     return owned
+
+
+def sealed(recorder: Recorder, *, text: str = "deploy") -> str:
+    """Return a session that called once, was refused once, and is over."""
+    owned = spawned(recorder, text=text, scopes=("stripe",))
+    owned.act()
+    recorder.append(denied(owned.sid))
+    recorder.seal(owned.sid, CLOSED)
+    return owned.sid
 
 
 def spawn(owned: Owned, *, text: str = "deploy", scopes: tuple[str, ...] = ()) -> Draft:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from ghost_ledger.export.history import all_view
 from ghost_ledger.export.standing import Standing, standing
 from ghost_ledger.export.table import csv_text
-from ghost_ledger.export.view import Parts, all_view, session_view, view_exit_code
+from ghost_ledger.export.view import Parts, session_view, view_exit_code
 
 __all__ = [
     "Parts",

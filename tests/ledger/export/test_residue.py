@@ -9,16 +9,13 @@ from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger.export.residue import session_residue
 from ghost_ledger.reader import Ledger
-from support.ledger import open_recorder, raw, spawned, url_of
+from support.ledger import edit, open_recorder, spawned, url_of
 
 
 def test_an_entry_that_cannot_be_read_is_still_printed(tmp_path: Path) -> None:
     with open_recorder(tmp_path) as recorder:
         owned = spawned(recorder)
-    with raw(tmp_path) as connection:
-        for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'"):
-            connection.execute(f"DROP TRIGGER {name}")
-        connection.execute("UPDATE entries SET body = x'ff' WHERE sid = ?", (owned.sid,))
+    edit(tmp_path, "UPDATE entries SET body = x'ff' WHERE sid = ?", owned.sid)
     engine = db.engine(url_of(tmp_path))
     document = session_residue(Ledger(engine, Home(tmp_path)), owned.sid)
     engine.dispose()

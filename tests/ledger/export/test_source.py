@@ -1,30 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from ghost_core import db
-from ghost_core.paths import Home
 from ghost_ledger.export.source import Source
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
-from support.ledger import CLOSED, intent, open_recorder, spawned, url_of
+from support.ledger import CLOSED, intent, spawned
 
 
 @pytest.fixture
-def recorder(tmp_path: Path) -> Iterator[Recorder]:
-    with open_recorder(tmp_path) as opened:
-        yield opened
-
-
-@pytest.fixture
-def source(tmp_path: Path, recorder: Recorder) -> Iterator[Source]:
-    del recorder  # it made the database
-    engine = db.engine(url_of(tmp_path))
-    yield Source(Ledger(engine, Home(tmp_path)))
-    engine.dispose()
+def source(ledger: Ledger) -> Source:
+    return Source(ledger)
 
 
 def test_the_recorders_own_session_is_not_listed(recorder: Recorder, source: Source) -> None:
