@@ -93,6 +93,13 @@ def test_every_test_of_a_room_belongs_to_a_module(room: str) -> None:
     assert strays - NO_MODULE == set()
 
 
+def test_the_map_of_memory_names_every_file_once() -> None:
+    lines = (ROOT / "memory" / "README.md").read_text("utf-8").splitlines()
+    named = re.findall(r"`(\w+)`", " ".join(line.split("|")[1] for line in lines if "|" in line))
+    files_ = (ROOT / "memory" / "ghost_memory").glob("*.py")
+    assert sorted(named) == sorted(path.stem for path in files_ if path.stem != "__init__")
+
+
 def test_all_lists_of_packages_are_the_same() -> None:
     tool = PROJECT["tool"]
     packages = [f"ghost_{room}" for room in ROOMS]
