@@ -1,27 +1,26 @@
 """Content codings (RFC 9110 §8.4), undone piece by piece, so that a body can be scrubbed or judged.
 
-Known are identity, gzip, deflate (zlib, and the raw form that servers send under its name), br and
-zstd; two codings on top of each other are not. Limits stop bombs before their output is built.
+Known are identity and those of `codings`; two codings on top of each other are not. Limits stop bombs
+before their output is built.
 """
 
 from __future__ import annotations
 
 import sys
-import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Final, Protocol
 
-import brotli  # type: ignore[import-untyped]  # the package has no type information
-
 from ghost_core.errors import FailedError, LimitError
-
-if sys.version_info >= (3, 14):
-    from compression import zstd
-else:
-    from backports import zstd
+from ghost_credentials.codings import (
+    BROKEN,
+    ENGINES,
+    Engine,
+    deflate,
+    malformed,
+    wrapped_deflate,
+)
 
 _STEP_BYTES: Final = 1 << 16
 _LIST_BYTES: Final = 1000
@@ -54,24 +53,6 @@ class Decoder(Protocol):
 
     def finish(self) -> bytes:
         """Return the rest; raises FailedError `body.truncated` if the body ended too early."""
-        ...
-
-
-class Engine(Protocol):
-    """One compressed stream of a coding; several can follow each other in one body."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether the stream is complete."""
-        ...
-
-    @property
-    def unused(self) -> bytes:
-        """What followed the complete stream."""
-        ...
-
-    def step(self, data: bytes, size: int) -> bytes:
-        """Take data and return some `size` bytes; call with nothing for more, until nothing comes."""
         ...
 
 
@@ -116,7 +97,7 @@ class Expander:
                     self._waiting = data
                     break
                 if not self._streams_left:
-                    raise _malformed("goes on after its end")
+                    raise malformed("goes on after its end")
                 self._streams_left -= 1
                 self._engine = self._make(data)
             data = self._run(self._engine, data, parts)
@@ -135,8 +116,8 @@ class Expander:
                 self._meter.gave(len(out))
                 parts.append(out)
                 data = b""
-        except (zlib.error, brotli.error, zstd.ZstdError) as error:
-            raise _malformed("cannot be decoded") from error
+        except BROKEN as error:
+            raise malformed("cannot be decoded") from error
         if not engine.ended:
             return b""
         self._engine = None
@@ -169,96 +150,6 @@ class _Meter:
             raise _expands(f"{limits.ratio} times its size")
 
 
-class _Zlib:
-    """gzip or deflate."""
-
-    def __init__(self, window_bits: int) -> None:
-        self._inner = zlib.decompressobj(wbits=window_bits)
-
-    @property
-    def ended(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused(self) -> bytes:
-        return self._inner.unused_data
-
-    def step(self, data: bytes, size: int) -> bytes:
-        if self._inner.eof:
-            return b""
-        return self._inner.decompress(self._inner.unconsumed_tail + data, size)
-
-
-class _Brotli:
-    """br; what follows the stream cannot be told apart, so it is refused."""
-
-    def __init__(self) -> None:
-        self._inner = brotli.Decompressor()
-
-    @property
-    def ended(self) -> bool:
-        return bool(self._inner.is_finished())
-
-    @property
-    def unused(self) -> bytes:
-        return b""
-
-    def step(self, data: bytes, size: int) -> bytes:
-        return bytes(self._inner.process(data, output_buffer_limit=size))
-
-
-class _Zstd:
-    """One frame of zstd."""
-
-    def __init__(self) -> None:
-        # 8 MiB is the most that RFC 9659 lets a sender of this coding ask for
-        options = {int(zstd.DecompressionParameter.window_log_max): 23}
-        self._inner = zstd.ZstdDecompressor(options=options)
-
-    @property
-    def ended(self) -> bool:
-        return self._inner.eof
-
-    @property
-    def unused(self) -> bytes:
-        return self._inner.unused_data
-
-    def step(self, data: bytes, size: int) -> bytes:
-        return b"" if self._inner.eof else self._inner.decompress(data, size)
-
-
-def _gzip(_first: bytes) -> Engine:
-    return _Zlib(16 + zlib.MAX_WBITS)
-
-
-def _deflate(first: bytes) -> Engine:
-    return _Zlib(zlib.MAX_WBITS if _is_wrapped(first) else -zlib.MAX_WBITS)
-
-
-def _wrapped_deflate(first: bytes) -> Engine:
-    if not _is_wrapped(first):
-        raise _malformed("has no zlib header")
-    return _Zlib(zlib.MAX_WBITS)
-
-
-def _is_wrapped(first: bytes) -> bool:
-    """Tell zlib from the raw form: method 8, and the two header bytes divide by 31 (RFC 1950 §2.2)."""
-    return first[0] & 0x0F == zlib.DEFLATED and int.from_bytes(first[:2]) % 31 == 0
-
-
-def _br(_first: bytes) -> Engine:
-    return _Brotli()
-
-
-def _zstd(_first: bytes) -> Engine:
-    return _Zstd()
-
-
-_ENGINES: Mapping[bytes, Callable[[bytes], Engine]] = MappingProxyType(
-    {b"gzip": _gzip, b"x-gzip": _gzip, b"deflate": _deflate, b"br": _br, b"zstd": _zstd}
-)
-
-
 def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Decoder | None:
     """Return what undoes a `Content-Encoding`; None for an unknown coding, or two of them."""
     limits = limits or Limits()
@@ -268,11 +159,11 @@ def decoder(content_encoding: bytes | None, limits: Limits | None = None) -> Dec
     codings = [each for each in codings if each not in {b"", b"identity"}]
     if not codings:
         return Identity(limits)
-    make = _ENGINES.get(codings[0])
+    make = ENGINES.get(codings[0])
     if make is None or len(codings) > 1:
         return None
-    if make is _deflate:
-        return Expander(_wrapped_deflate if limits.strict else make, limits, first_bytes=2)
+    if make is deflate:
+        return Expander(wrapped_deflate if limits.strict else make, limits, first_bytes=2)
     return Expander(make, limits, first_bytes=1)
 
 
@@ -291,7 +182,7 @@ def _supported(value: bytes) -> bytes:
     return b", ".join(kept) if any(_wanted(each) for each in kept) else b"identity"
 
 
-_ACCEPTED = frozenset((*_ENGINES, b"identity"))
+_ACCEPTED = frozenset((*ENGINES, b"identity"))
 
 
 def _coding(item: bytes) -> bytes:
@@ -301,10 +192,6 @@ def _coding(item: bytes) -> bytes:
 def _wanted(item: bytes) -> bool:
     weight = item.partition(b";")[2].replace(b" ", b"").lower()
     return not weight or weight.removeprefix(b"q=").strip(b"0.") != b""
-
-
-def _malformed(text: str) -> FailedError:
-    return FailedError(f"body: its content coding {text}", code="body.malformed")
 
 
 def _expands(limit: str) -> LimitError:

@@ -10,7 +10,7 @@ from pathlib import Path
 import brotli
 import pytest
 
-from ghost_credentials.decode import zstd
+from ghost_credentials.codings import zstd
 from support.agent import Answer, secure_connect
 from support.certs import Certs
 from support.live import LiveProxy, LiveSession, live_proxy
