@@ -12,8 +12,9 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ghost_addons import acting, ca, delivery, evaporate, events, master, quarantine
+from ghost_addons import acting, ca, draining, evaporate, master, quarantine
 from ghost_addons.called import Called
+from ghost_addons.draining import CUT_SECONDS
 from ghost_addons.events import Events
 from ghost_addons.governance import Governor
 from ghost_addons.guard import Guard
@@ -21,16 +22,14 @@ from ghost_addons.hidden import Secrets
 from ghost_addons.refusals import Refusals
 from ghost_addons.services import Services
 from ghost_addons.session import LiveSession, Sessions
+from ghost_addons.supported import refuse_unsupported
 from ghost_core import db, log
 from ghost_core import settings as configuration
 from ghost_core.clock import Clock, SystemClock
-from ghost_core.errors import ConfigError, DeniedError, GhostError, UsageError
+from ghost_core.errors import DeniedError, GhostError, UsageError
 from ghost_core.paths import Home
 from ghost_core.settings import Settings
-from ghost_core.settings_tables import RotateSettings
-from ghost_credentials.binding import Credentials
 from ghost_credentials.references import SecretSource
-from ghost_hooks import rules
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session.control import ControlServer
@@ -39,7 +38,6 @@ from ghost_ledger.session.signing import Signing
 
 DRAIN_SECONDS = 10.0
 GRACE_SECONDS = 5.0
-CUT_SECONDS = 1.0
 WATCH_SECONDS = 0.5
 
 type Message = dict[str, object]
@@ -207,7 +205,7 @@ class Proxy:
     ) -> Message:
         session.ending = True
         await self._end_children(session.sid, reason)
-        await self._settle_calls(session, grace_seconds)
+        await draining.drain(self.services, session, self.engine.close_client, grace_seconds)
         await self.services.refusals.flush(session.sid)
         await quarantine.settle(self.services, session)
         others = any(each is not session for each in self.services.sessions.live)
@@ -249,25 +247,6 @@ class Proxy:
                 log.events(__name__).warning(
                     "session.child_unsealed", sid=row.session_id, code=error.code
                 )
-
-    async def _settle_calls(self, session: LiveSession, grace_seconds: float) -> None:
-        held = {action.client for action in session.calls.values() if not action.flows}
-        for client in session.clients - held:
-            self.engine.close_client(client)
-        loop = asyncio.get_running_loop()
-        end = loop.time() + grace_seconds
-        while any(not action.flows for action in session.calls.values()) and loop.time() < end:
-            await asyncio.sleep(0.02)
-        for client in set(session.clients):
-            self.engine.close_client(client)
-        end = loop.time() + CUT_SECONDS
-        while session.calls and loop.time() < end:
-            await asyncio.sleep(0.01)
-        for action in list(session.calls.values()):
-            status = "executed" if action.http_status else "failed"
-            await delivery.settle(
-                self.services, action, status=status, ended="aborted", error="session.ended"
-            )
 
     async def _watch_lifetimes(self) -> None:
         """Seal each session when its time is over."""
@@ -315,7 +294,7 @@ class Proxy:
         endings = [each.conclusion for each in self.services.sessions.live if each.conclusion]
         await asyncio.gather(*endings, return_exceptions=True)
         for session in self.services.sessions.live:
-            await self._settle_left(session)
+            await draining.settle_left(self.services, session)
         for task in set(self._beside):
             task.cancel()
         for sid in list(self._controls):
@@ -325,44 +304,3 @@ class Proxy:
             self.services.sessions.release(session)
         await asyncio.to_thread(self.events.close)
         await asyncio.to_thread(self.services.recorder.close)
-
-    async def _settle_left(self, session: LiveSession) -> None:
-        """Settle what the drain left; a call that cannot be entered now is found by the next owner."""
-        for action in list(session.calls.values()):
-            status = "executed" if action.http_status else "failed"
-            try:
-                await delivery.settle(
-                    self.services, action, status=status, ended="aborted", error="proxy.stopped"
-                )
-            except GhostError as error:
-                log.events(__name__).error(
-                    "call.unsettled", sid=session.sid, action=action.id, code=error.code
-                )
-
-
-def refuse_unsupported(settings: Settings) -> None:
-    """Refuse what this version does not do; a setting that is taken must never be ignored.
-
-    Raises ConfigError, `config.unsupported` or what a rule, a webhook or a credential is refused for.
-    """
-    rotated = (
-        f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
-        for name, each in settings.credentials.items()
-        if each.issuer != "static" or each.rotate != RotateSettings()
-    )
-    asked = {
-        "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
-        "proxy.workers": settings.proxy.workers != 1,
-        "ledger.witnesses": bool(settings.ledger.witnesses),
-        **dict.fromkeys(rotated, True),
-    }
-    events.check(settings)
-    rules.from_settings(settings.rules)  # a condition that cannot be read would refuse every call
-    Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
-    for name, wanted in asked.items():
-        if wanted:
-            raise ConfigError(
-                f"{name}: not available in this version, and it may not be ignored",
-                code="config.unsupported",
-                hint="remove it from ghost.toml",
-            )

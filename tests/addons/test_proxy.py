@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ghost_addons.proxy import Proxy
 from ghost_core.errors import (
-    ConfigError,
     DeniedError,
     NotFoundError,
     UnavailableError,
@@ -24,7 +21,6 @@ from ghost_ledger.session.custody import Custody, has_key, is_owned
 from ghost_ledger.verify import verify_bundle
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
-from support.exchange import Exchange
 from support.handclock import HandClock
 from support.ledger import CLOSED
 from support.live import LiveProxy, LiveSession, live_proxy, until
@@ -128,40 +124,6 @@ def test_a_stopped_owner_leaves_the_session_for_the_next_one(
         again.stop()
 
 
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("proxy.upstream_proxy", '[proxy]\nupstream_proxy = "http://corporate:3128"'),
-        ("proxy.workers", "[proxy]\nworkers = 2"),
-        ("ledger.witnesses", '[ledger]\nwitnesses = ["w+00000000+AAAA"]'),
-        ("webhooks.a.secret", '[webhooks.a]\nurl = "https://ops.test"\non = ["action.denied"]'),
-        (
-            "webhooks.a.url",
-            '[webhooks.a]\nurl = "http://ops.test"\non = ["action.denied"]\nsecret = "env:A"',
-        ),
-        (
-            "credentials.a.rotate",
-            '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nrotate = { every_seconds = 60 }',
-        ),
-        ("credential 'a'", '[credentials.a]\nkind = "sigv4"\nsecret = "env:A"\nhosts = ["a.test"]'),
-        (
-            "credentials.a.issuer",
-            '[credentials.a]\nsecret = "env:A"\nhosts = ["a.test"]\nissuer = "sts"',
-        ),
-    ],
-)
-def test_a_setting_that_cannot_be_honoured_is_refused(name: str, text: str) -> None:
-    home().ensure().config.write_text(text, "utf-8")
-
-    async def opened() -> None:
-        Proxy.open(home())
-
-    with pytest.raises(ConfigError) as caught:
-        asyncio.run(opened())
-    assert caught.value.message.startswith(name)
-    assert caught.value.exit_code == 3
-
-
 def test_a_child_dies_with_its_parent(proxy: LiveProxy, up: Upstream) -> None:
     parent = proxy.spawn("demo_api", ttl_seconds=60)
     child = proxy.spawn("demo_api", ttl_seconds=30, parent=parent.sid)
@@ -244,19 +206,6 @@ def test_a_child_that_somebody_else_owns_does_not_keep_its_parent_alive(proxy: L
     assert proxy.types(other) == ["session.spawn"]
 
 
-def test_a_held_call_that_outlasts_the_grace_is_cut_and_entered(
-    proxy: LiveProxy, session: LiveSession, up: Upstream
-) -> None:
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.begin("POST", "/slow?ms=4000", {"Host": up.authority}, b"{}")
-        up.wait_requests(1)
-        proxy.evaporate(session, grace_seconds=0.1)
-        assert tunnel.closed()
-    outcome = next(each for each in proxy.entries(session) if each.type == "action.outcome")
-    assert (outcome.fields["status"], outcome.fields["ended"]) == ("failed", "aborted")
-    assert proxy.types(session)[-1] == "session.seal"
-
-
 def test_a_session_whose_socket_cannot_be_made_still_serves_its_client(
     proxy: LiveProxy, session: LiveSession, up: Upstream, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,54 +216,6 @@ def test_a_session_whose_socket_cannot_be_made_still_serves_its_client(
     used(proxy, session, up)
     with pytest.raises(NotFoundError):
         control.ask(session.sid, {"op": "status"}, timeout=1)
-
-
-def held(up: Upstream) -> threading.Event:
-    """Add a route that answers when the event is set, 5 s later at the latest."""
-    go = threading.Event()
-
-    def wait(exchange: Exchange) -> None:
-        go.wait(5)
-        exchange.reply(200)
-
-    up.route("/held", wait)
-    return go
-
-
-def test_a_call_that_outlasts_the_stop_has_an_outcome(
-    tmp_path: Path, certs: Certs, up: Upstream
-) -> None:
-    go = held(up)
-    with live_proxy(tmp_path, certs, up) as live:
-        session = live.spawn("demo_api")
-        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
-            tunnel.begin("POST", "/held", {"Host": up.authority}, b"{}")
-            up.wait_requests(1)
-            live.stop()
-            assert tunnel.closed()
-        go.set()
-        again = LiveProxy(live.home, live.clock)
-        again.start()
-        outcome = again.entries(session)[2]
-        again.stop()
-    assert (outcome.type, outcome.fields["status"]) == ("action.outcome", "failed")
-
-
-def test_a_stop_goes_on_where_the_ledger_cannot_take_an_outcome(
-    hasty: tuple[LiveProxy, Any], up: Upstream
-) -> None:
-    proxy, lock = hasty
-    go, session = held(up), proxy.spawn("demo_api")
-    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
-        tunnel.begin("POST", "/held", {"Host": up.authority}, b"{}")
-        up.wait_requests(1)
-        lock.take()
-        with pytest.raises(UnavailableError):
-            proxy.stop()
-        assert tunnel.closed()
-    go.set()
-    assert not is_owned(session.sid)
-    proxy.stop = lambda: None  # type: ignore[method-assign]  # it is stopped
 
 
 def test_a_child_dies_with_a_parent_that_ended_elsewhere(proxy: LiveProxy, up: Upstream) -> None:

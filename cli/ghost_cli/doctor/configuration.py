@@ -50,7 +50,7 @@ def _warning(text: str) -> Check:
 
 def _supported(found: Settings) -> Check:
     """Ask the proxy itself whether it would start with these settings."""
-    from ghost_addons.proxy import refuse_unsupported
+    from ghost_addons.supported import refuse_unsupported
 
     try:
         refuse_unsupported(found)

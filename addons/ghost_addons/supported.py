@@ -1,0 +1,40 @@
+"""Which settings this version can honour; what it cannot is refused at the start."""
+
+from __future__ import annotations
+
+from ghost_addons import events
+from ghost_core.errors import ConfigError
+from ghost_core.settings import Settings
+from ghost_core.settings_tables import RotateSettings
+from ghost_credentials.binding import Credentials
+from ghost_hooks import rules
+
+__all__ = ["refuse_unsupported"]
+
+
+def refuse_unsupported(settings: Settings) -> None:
+    """Refuse what this version does not do; a setting that is taken must never be ignored.
+
+    Raises ConfigError, `config.unsupported` or what a rule, a webhook or a credential is refused for.
+    """
+    rotated = (
+        f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
+        for name, each in settings.credentials.items()
+        if each.issuer != "static" or each.rotate != RotateSettings()
+    )
+    asked = {
+        "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
+        "proxy.workers": settings.proxy.workers != 1,
+        "ledger.witnesses": bool(settings.ledger.witnesses),
+        **dict.fromkeys(rotated, True),
+    }
+    events.check(settings)
+    rules.from_settings(settings.rules)  # a condition that cannot be read would refuse every call
+    Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
+    for name, wanted in asked.items():
+        if wanted:
+            raise ConfigError(
+                f"{name}: not available in this version, and it may not be ignored",
+                code="config.unsupported",
+                hint="remove it from ghost.toml",
+            )
