@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ghost_memory import changing, memories, saving
 from ghost_memory.asking import Found, Query
@@ -16,7 +16,18 @@ from ghost_memory.server.desk import Desk, named_project, project_to_write
 from ghost_memory.server.losses import losses
 from ghost_memory.values import Memory, Saved
 
-__all__ = ["delete", "found", "listing", "pin", "promote", "save", "saved", "search", "update"]
+__all__ = [
+    "delete",
+    "found",
+    "keep",
+    "listing",
+    "pin",
+    "promote",
+    "save",
+    "saved",
+    "search",
+    "update",
+]
 
 
 def search(
@@ -62,13 +73,14 @@ def save(
 ) -> Answer:
     """Keep a text in a project, which is made if it is new."""
     note = Note(content, category, importance, tags, supersedes=supersedes)
+    return keep(desk, note, lambda each: project_to_write(each, project_id).id, "Memory saved")
 
-    def work(writing: Writing) -> Saved:
-        return saving.save(writing, project_to_write(writing, project_id).id, note)
 
-    result = desk.change(work)
+def keep(desk: Desk, note: Note, project: Callable[[Writing], str], done: str) -> Answer:
+    """Keep a note in the project with this id; says that it is done, and what the save did."""
+    result = desk.change(lambda writing: saving.save(writing, project(writing), note))
     desk.parts.saved()
-    return saved(result, "Memory saved")
+    return saved(result, done)
 
 
 def saved(result: Saved, done: str) -> Answer:

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ghost_memory import projects, saving
+from ghost_memory import projects
 from ghost_memory.asking import Query
-from ghost_memory.journal import Writing
 from ghost_memory.saving import Note
 from ghost_memory.server.answer import Answer, start_of
 from ghost_memory.server.desk import Desk
-from ghost_memory.server.tools.memories import (
-    found,
-    saved,
-)
-from ghost_memory.values import GLOBAL, Saved
+from ghost_memory.server.tools.memories import found, keep
+from ghost_memory.values import GLOBAL
 
 __all__ = ["save_global", "search_all"]
 
@@ -39,11 +35,4 @@ def save_global(
 ) -> Answer:
     """Keep a text that every project shows."""
     note = Note(content, category, importance, tags, supersedes=supersedes)
-
-    def work(writing: Writing) -> Saved:
-        projects.ensure(writing, GLOBAL)
-        return saving.save(writing, GLOBAL, note)
-
-    result = desk.change(work)
-    desk.parts.saved()
-    return saved(result, "Global memory saved")
+    return keep(desk, note, lambda each: projects.ensure(each, GLOBAL).id, "Global memory saved")
