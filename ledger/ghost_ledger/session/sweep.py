@@ -22,7 +22,7 @@ from ghost_core.clock import Clock
 from ghost_core.errors import IntegrityError, NotFoundError, UnavailableError
 from ghost_core.paths import Home, runtime_dir
 from ghost_ledger.recorder import Recorder
-from ghost_ledger.session import lifetime, token
+from ghost_ledger.session import lifetime, token_keys
 from ghost_ledger.session.closing import closed_fields
 from ghost_ledger.session.custody import Custody, discard, has_key, is_owned
 from ghost_ledger.session.runtime import SessionFolder
@@ -65,7 +65,7 @@ def sweep(
         UnavailableError: the ledger cannot be written.
     """
     folder = root or runtime_dir()
-    token.forget_ended(home, clock=clock)
+    token_keys.forget_ended(home, clock=clock)
     found = (
         _sweep_one(recorder, row, clock, folder) for row in due(recorder.engine, clock, root=folder)
     )

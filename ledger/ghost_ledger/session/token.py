@@ -1,45 +1,32 @@
 """The session token: `ghtoken_` and what the server needs to know its own work again (contract §3).
 
 Layout before base64url: key id (4) ‖ session uuid (16) ‖ expiry in µs (8) ‖ HMAC-SHA-256 (32). The
-server keys live in `keys/token_keys.json`; a new one is made each week, and an old one stays until
-its last token has ended. Nothing is stored per token but its digest, so a live session's token can
-be made again.
+server keys are those of `token_keys`. Nothing is stored per token but its digest, so a live session's
+token can be made again.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
-import json
-import os
 import re
-import secrets
-import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 from ghost_core import ids
 from ghost_core.clock import Clock
-from ghost_core.errors import DeniedError, IntegrityError, UnavailableError, UsageError
-from ghost_core.files import write_file
+from ghost_core.errors import DeniedError, UsageError
 from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
+from ghost_ledger.session import token_keys
 from ghost_ledger.session.lifetime import Lived, expired
 from ghost_ledger.session.residual import erase
+from ghost_ledger.session.token_keys import ServerKey
 
 PREFIX = b"ghtoken_"
-ROTATION_US = 7 * 86_400 * 1_000_000
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _SHAPE = re.compile(rb"ghtoken_[A-Za-z0-9_-]{80}\Z")
 _CONTEXT = b"ghost-token-v1\0"
-_SCHEMA = "ghost/token-keys/v1"
-_KEYS = "token_keys.json"
-_FILE_LIMIT = 1 << 20
 _HINT = "ghost possess --env --session-id ID prints the token of a live session"
 
 
@@ -49,14 +36,6 @@ class TokenClaims:
 
     sid: str
     expires_at_us: int
-
-
-@dataclass(frozen=True, slots=True)
-class _ServerKey:
-    key_id: bytes
-    secret: SecretBytes
-    made_at_us: int
-    last_expiry_us: int
 
 
 def issue(
@@ -73,8 +52,8 @@ def issue(
     """
     uuid = _uuid(sid)
     if expected is None:
-        return _make(_current(home, expires_at_us, clock), uuid, expires_at_us)
-    for key in _load(home):
+        return _make(token_keys.current(home, expires_at_us, clock), uuid, expires_at_us)
+    for key in token_keys.load(home):
         token = _make(key, uuid, expires_at_us)
         if hmac.compare_digest(digest(token), expected):
             return token
@@ -120,20 +99,7 @@ def digest(token: SecretBytes | bytes) -> str:
         erase(revealed)
 
 
-def forget_ended(home: Home, *, clock: Clock) -> None:
-    """Drop the server keys whose last token has ended; the key in use stays.
-
-    Raises:
-        UnavailableError: the key file cannot be read or written, or others may read it.
-    """
-    now = clock.now_us()
-    if all(_wanted(key, now) for key in _load(home)):
-        return
-    with _locked(home):
-        _store(home, [key for key in _load(home) if _wanted(key, now)])
-
-
-def _make(key: _ServerKey, uuid: bytes, expires_at_us: int) -> SecretBytes:
+def _make(key: ServerKey, uuid: bytes, expires_at_us: int) -> SecretBytes:
     head = key.key_id + uuid + expires_at_us.to_bytes(8)
     mac = _mac(key.secret, head)
     text = _encode(head, mac)
@@ -172,7 +138,7 @@ def _decode(token: bytes) -> bytes:
 
 
 def _check_mac(home: Home, raw: bytes) -> None:
-    known = [key for key in _load(home) if key.key_id == raw[:4]]
+    known = [key for key in token_keys.load(home) if key.key_id == raw[:4]]
     if not known:
         raise _denied("key", "token: no server key has its key id")
     if not any(hmac.compare_digest(_mac(key.secret, raw[:28]), raw[28:]) for key in known):
@@ -197,110 +163,3 @@ def _uuid(sid: str) -> bytes:
 
 def _denied(reason: str, message: str) -> DeniedError:
     return DeniedError(message, code=f"session.token.{reason}", hint=_HINT)
-
-
-def _current(home: Home, expires_at_us: int, clock: Clock) -> _ServerKey:
-    """Return this week's key, made if need be, after it has been noted how long its tokens live."""
-    now = clock.now_us()
-    with _locked(home):
-        keys = [key for key in _load(home) if _wanted(key, now)]
-        if not keys or not _fresh(keys[-1], now):
-            keys.append(_new_key(keys, now))
-        newest = keys[-1]
-        keys[-1] = replace(newest, last_expiry_us=max(newest.last_expiry_us, expires_at_us))
-        _store(home, keys)
-        return keys[-1]
-
-
-def _wanted(key: _ServerKey, now_us: int) -> bool:
-    return key.last_expiry_us > now_us or _fresh(key, now_us)
-
-
-def _fresh(key: _ServerKey, now_us: int) -> bool:
-    return abs(now_us - key.made_at_us) < ROTATION_US
-
-
-def _new_key(keys: list[_ServerKey], now_us: int) -> _ServerKey:
-    taken = {key.key_id for key in keys}
-    key_id = secrets.token_bytes(4)
-    while key_id in taken:
-        key_id = secrets.token_bytes(4)
-    return _ServerKey(key_id, SecretBytes(secrets.token_bytes(32)), now_us, 0)
-
-
-@contextmanager
-def _locked(home: Home) -> Iterator[None]:
-    path = home.ensure().keys / "token_keys.lock"
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    try:
-        descriptor = os.open(path, flags, 0o600)
-    except OSError as error:
-        raise _unusable(path, error.strerror or "an error") from error
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _store(home: Home, keys: list[_ServerKey]) -> None:
-    document = {
-        "schema": _SCHEMA,
-        "keys": [
-            {
-                "id": key.key_id.hex(),
-                "key": key.secret.reveal().hex(),
-                "made_at_us": key.made_at_us,
-                "last_expiry_us": key.last_expiry_us,
-            }
-            for key in keys
-        ],
-    }
-    write_file(home.keys / _KEYS, json.dumps(document, indent=1).encode() + b"\n", mode=0o600)
-
-
-def _load(home: Home) -> list[_ServerKey]:
-    """Return the kept keys, oldest first; an absent file is an empty list."""
-    path = home.keys / _KEYS
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return []
-    except OSError as error:
-        raise _unusable(path, error.strerror or "an error") from error
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
-        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
-        if not ours or found.st_mode & 0o077:
-            raise _unusable(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
-        data = file.read(_FILE_LIMIT)
-    return _parse(path, data)
-
-
-def _parse(path: Path, data: bytes) -> list[_ServerKey]:
-    try:
-        document = json.loads(data)
-        return [_server_key(row) for row in {_SCHEMA: document["keys"]}[document["schema"]]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise IntegrityError(
-            f"{str(path)!r}: not a file of server keys",
-            code="session.token.keys",
-            hint=f"mv {path} {path}.broken  # every live session ends",
-        ) from error
-
-
-def _server_key(row: dict[str, Any]) -> _ServerKey:
-    return _ServerKey(
-        bytes.fromhex(row["id"]),
-        SecretBytes(bytes.fromhex(row["key"])),
-        int(row["made_at_us"]),
-        int(row["last_expiry_us"]),
-    )
-
-
-def _unusable(path: Path, found: str) -> UnavailableError:
-    return UnavailableError(
-        f"{str(path)!r}: expected ours with mode 0600, found {found}",
-        code="session.token.keys",
-        hint=f"chmod 600 {path}",
-    )

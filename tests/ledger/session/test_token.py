@@ -1,10 +1,7 @@
 from __future__ import annotations
 
 import base64
-import json
-import stat
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core import ids
-from ghost_core.errors import DeniedError, IntegrityError, UnavailableError, UsageError
+from ghost_core.errors import DeniedError, UsageError
 from ghost_core.paths import Home
 from ghost_ledger.session import token as tokens
 from support.handclock import HandClock
@@ -88,54 +85,11 @@ def test_a_new_server_key_is_made_after_a_week_and_the_old_one_is_still_accepted
     assert tokens.check(home, old, clock=clock)
 
 
-def test_a_server_key_is_dropped_once_its_last_token_has_ended(
-    home: Home, clock: HandClock
-) -> None:
-    old = make(home, clock, ttl_us=WEEK_US + HOUR_US).reveal()
-    clock.now += WEEK_US + HOUR_US
-    make(home, clock)
-    assert refused(home, old, clock) == "session.token.key"
-    assert len(json.loads((home.keys / "token_keys.json").read_text())["keys"]) == 1
-
-
-def test_ended_server_keys_are_forgotten_without_a_new_token(home: Home, clock: HandClock) -> None:
-    old = make(home, clock).reveal()
-    path = home.keys / "token_keys.json"
-    before = path.read_bytes()
-    tokens.forget_ended(home, clock=clock)
-    assert path.read_bytes() == before
-    clock.now += WEEK_US + HOUR_US
-    tokens.forget_ended(home, clock=clock)
-    assert json.loads(path.read_text())["keys"] == []
-    assert refused(home, old, clock) == "session.token.key"
-
-
-def test_without_server_keys_nothing_is_forgotten_or_made(home: Home, clock: HandClock) -> None:
-    tokens.forget_ended(home, clock=clock)
-    assert not (home.keys / "token_keys.json").exists()
-
-
 @pytest.mark.parametrize("sid", ["", "gh_1", "act_" + "0" * 32])
 def test_a_token_is_made_for_a_session_only(home: Home, clock: HandClock, sid: str) -> None:
     with pytest.raises(UsageError) as caught:
         tokens.issue(home, sid, clock.now, clock=clock)
     assert caught.value.code == "session.id"
-
-
-def test_a_folder_in_place_of_the_lock_is_named(home: Home, clock: HandClock) -> None:
-    (home.keys / "token_keys.lock").mkdir()
-    with pytest.raises(UnavailableError) as caught:
-        make(home, clock)
-    assert caught.value.code == "session.token.keys"
-
-
-def test_a_key_of_a_clock_that_ran_ahead_does_not_stay_for_ever(
-    home: Home, clock: HandClock
-) -> None:
-    clock.now += 100 * WEEK_US
-    ahead = make(home, clock).reveal()
-    clock.now -= 100 * WEEK_US
-    assert make(home, clock).reveal()[8:13] != ahead[8:13]
 
 
 def test_a_token_of_another_session_is_refused(home: Home, clock: HandClock) -> None:
@@ -199,52 +153,6 @@ def test_no_single_changed_letter_goes_through(home: Home, clock: HandClock) -> 
         expected = "session.token.key" if at < 13 else "session.token.mac"
         found = refused(home, changed, clock)
         assert found == expected or (at == 13 and found == "session.token.key")
-
-
-def test_the_key_file_is_private_and_a_loose_one_is_refused(home: Home, clock: HandClock) -> None:
-    token = make(home, clock).reveal()
-    path = home.keys / "token_keys.json"
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    path.chmod(0o640)
-    with pytest.raises(UnavailableError) as caught:
-        tokens.check(home, token, clock=clock)
-    assert caught.value.code == "session.token.keys"
-
-
-def test_a_link_in_place_of_the_key_file_is_not_followed(
-    home: Home, clock: HandClock, tmp_path: Path
-) -> None:
-    make(home, clock)
-    path = home.keys / "token_keys.json"
-    path.rename(tmp_path / "moved")
-    path.symlink_to(tmp_path / "moved")
-    with pytest.raises(UnavailableError):
-        make(home, clock)
-
-
-@pytest.mark.parametrize(
-    "content", ["", "{}", "[]", "null", '{"schema":"ghost/token-keys/v1","keys":[{"id":"zz"}]}']
-)
-def test_a_broken_key_file_is_named_and_never_replaced(
-    home: Home, clock: HandClock, content: str
-) -> None:
-    path = home.keys / "token_keys.json"
-    path.write_text(content)
-    path.chmod(0o600)
-    with pytest.raises(IntegrityError) as caught:
-        make(home, clock)
-    assert caught.value.code == "session.token.keys"
-    assert path.read_text() == content
-
-
-def test_sessions_spawned_at_once_share_one_server_key(home: Home, clock: HandClock) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        made = [
-            future.result(timeout=5)
-            for future in [pool.submit(make, home, clock) for _ in range(16)]
-        ]
-    assert len({token.reveal()[8:13] for token in made}) == 1
-    assert all(tokens.check(home, token.reveal(), clock=clock) for token in made)
 
 
 def test_the_digest_is_the_sha256_of_the_text(home: Home, clock: HandClock) -> None:
