@@ -15,7 +15,7 @@ from ghost_core.errors import GhostError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import Credential, Credentials
 from ghost_credentials.needles import MIN_ENCODED_BYTES
-from ghost_credentials.references import SecretSource
+from ghost_credentials.references import Reference, SecretSource
 from ghost_credentials.scrub import Scrubber
 
 _WAITS_FOR_SOMEBODY = frozenset({"cmd", "keyring"})  # a program, or a human who unlocks
@@ -30,7 +30,7 @@ class Secrets:
         self._source = source
         self._known: tuple[tuple[SecretBytes, str], ...] = ()
         self._lock = threading.Lock()
-        self._waiting: dict[str, asyncio.Future[SecretBytes]] = {}
+        self._waiting: dict[Reference, asyncio.Future[SecretBytes]] = {}
         self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="ghost-secret")
         self._last: dict[str, SecretBytes] = {}
         self._learned: Credentials | None = None
@@ -61,13 +61,13 @@ class Secrets:
         """
         if credential.reference.scheme not in _WAITS:
             return self.resolve(credential)
-        name = credential.name
-        if name not in self._waiting:
+        place = credential.reference  # under one name a changed configuration may have another
+        if place not in self._waiting:
             loop = asyncio.get_running_loop()
             work = loop.run_in_executor(self._threads, self.resolve, credential)
-            self._waiting[name] = work
-            work.add_done_callback(lambda _: self._waiting.pop(name))
-        return await asyncio.shield(self._waiting[name])
+            self._waiting[place] = work
+            work.add_done_callback(lambda _: self._waiting.pop(place))
+        return await asyncio.shield(self._waiting[place])
 
     def owner(self, data: bytes) -> str | None:
         """Return the name of a credential whose secret the text holds in any form, or None.

@@ -152,3 +152,16 @@ def test_calls_that_need_the_same_command_ask_it_once(secrets: Secrets, tmp_path
     assert ran.read_bytes() == b"\n"
     asyncio.run(both())
     assert ran.read_bytes() == b"\n\n"
+
+
+def test_a_credential_that_was_changed_meanwhile_does_not_get_the_old_secret(
+    secrets: Secrets,
+) -> None:
+    """The old one may be for hosts to which the new one must not go, and the other way round."""
+
+    async def both() -> list[SecretBytes]:
+        changed = (credential(f"cmd:echo of-the-{each}-config") for each in ("old", "new"))
+        return await asyncio.gather(*(secrets.resolved(each) for each in changed))
+
+    found = asyncio.run(both())
+    assert [each.reveal() for each in found] == [b"of-the-old-config", b"of-the-new-config"]
