@@ -16,10 +16,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, override
 
 from mitmproxy import hooks
+from mitmproxy.connection import Connection
 from mitmproxy.proxy import commands, events, mode_servers, server
 from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import chain, seams, shortcut
+from ghost_addons import backlog, chain, seams, shortcut
 
 if TYPE_CHECKING:
     from mitmproxy.master import Master
@@ -50,6 +51,8 @@ class Conductor(mode_servers.ProxyConnectionHandler):
         self._conducting = False
         self._piped = False
         self._running: set[asyncio.Task[None]] = set()
+        self._waits = backlog.Waits()
+        self._reader: Connection | None = None
 
     @override
     async def server_event(self, event: events.Event) -> None:
@@ -58,11 +61,14 @@ class Conductor(mode_servers.ProxyConnectionHandler):
         if self._conducting:  # a hook ended at once: the loop below goes on with its event
             return
         self._conducting = True
+        self._reader = event.connection if isinstance(event, events.DataReceived) else None
+        backlog.begin()
         try:
             while self._line:
                 self._conduct(self._line.popleft())
         finally:
             self._conducting = False
+            self._waits.moved()
 
     def _conduct(self, event: events.Event) -> None:
         self.timeout_watchdog.register_activity()
@@ -141,11 +147,19 @@ class Conductor(mode_servers.ProxyConnectionHandler):
     @override
     async def drain_writers(self) -> None:
         """Wait for peers that read slowly; most read fast, and then there is nothing to wait for."""
-        for found in self.transports.values():
-            writer = found.writer
-            if isinstance(writer, asyncio.StreamWriter) and _is_full(writer):
+        fed, reader = backlog.taken(), self._reader
+        full = any(_is_full(each.writer) for each in self.transports.values())
+        if not (fed or full):
+            return
+        if reader is self.client:
+            self._waits.client_waits(now=True)
+        try:
+            if full:
                 await super().drain_writers()  # type: ignore[no-untyped-call]
-                return
+            await self._waits.room(fed, reader=reader)
+        finally:
+            if reader is self.client:
+                self._waits.client_waits(now=False)
 
 
 def install(table: chain.Table) -> bool:
@@ -172,5 +186,7 @@ def _arguments(hook: str) -> tuple[str, ...]:
     return tuple(each.name for each in fields(hooks.all_hooks[hook]))  # type: ignore[arg-type]
 
 
-def _is_full(writer: asyncio.StreamWriter) -> bool:
+def _is_full(writer: object) -> bool:
+    if not isinstance(writer, asyncio.StreamWriter):
+        return False
     return writer.transport.get_write_buffer_size() > HIGH_WATER_BYTES
