@@ -21,10 +21,11 @@ from ghost_core.errors import ConfigError
 from ghost_hooks.names import Names
 from ghost_hooks.params import Json
 from ghost_hooks.request import Verdict
+from ghost_hooks.unique import has_doubles
 
 FILE_LIMIT = 4 * 1024 * 1024
 _PLACE_LIMIT = 120
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?\Z")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")
 # Keywords that hold plain data, and those that hold schemas by a name of the user's.
 _DATA = frozenset({"enum", "const", "default", "examples", "example"})
 _REFERENCES = ("$ref", "$dynamicRef")
@@ -188,6 +189,11 @@ def _numeric(keyword: str) -> Keyword:
     return check
 
 
+def _unique(_: Any, wanted: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
+    if wanted and isinstance(instance, list) and has_doubles(instance):
+        yield ValidationError("holds a value twice")
+
+
 def _choice(_: Any, allowed: Any, instance: Any, __: Any) -> Iterator[ValidationError]:
     if not any(_same(instance, each) for each in allowed):
         yield ValidationError("is not among the values")
@@ -211,11 +217,12 @@ _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
 )
 _extend: Callable[..., type[Validator]] = extend
-_Typed = _extend(Draft202012Validator, type_checker=_TYPES)
+_Typed = _extend(Draft202012Validator, validators={"uniqueItems": _unique}, type_checker=_TYPES)
 _Text = _extend(
     Draft202012Validator,
     validators={
         **{keyword: _numeric(keyword) for keyword in _NUMERIC},
+        "uniqueItems": _unique,
         "enum": _choice,
         "const": _constant,
     },

@@ -24,7 +24,7 @@ _LITERAL = re.compile(
     r"""(-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?![\w.])|true\b|false\b|null\b|"(?:[^"\\]|\\.)*"|'[^'\\]*')\s*"""
 )
 _AND = re.compile(r"and\b\s*")
-_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?\Z")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")  # `\d` has the digits of all scripts
 _TRUTH = {"true": True, "false": False}
 _ORDER: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt,

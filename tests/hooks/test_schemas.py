@@ -70,6 +70,7 @@ def test_a_mismatch_names_the_place_and_never_the_value() -> None:
         ({"const": False}, "true", False),
         ({"type": "number"}, "1.5", True),
         ({"type": "integer"}, "1.5", False),
+        ({"type": "integer"}, "1\u0665", False),
         ({"allOf": [{"$ref": "#/$defs/small"}], "$defs": {"small": {"maximum": 5}}}, "6", False),
     ],
 )

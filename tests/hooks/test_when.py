@@ -57,6 +57,7 @@ def test_a_condition_holds_or_not(text: str, values: Json, holds: bool) -> None:
     [
         ("amount > 1000", {"amount": "5e9"}),
         ("amount > 1000", {"amount": " 5000"}),
+        ("amount < 10", {"amount": "1\u0660"}),
         ("amount > 1000", {"amount": ["1", "5000"]}),
         ("amount > 1000", {"amount": True}),
         ("amount == 5", {"amount": {}}),
