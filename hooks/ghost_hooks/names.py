@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
+from urllib.parse import unquote
 
 from ghost_hooks.params import Json, Params, UnreadableError, name_steps
 from ghost_hooks.request import Request
 from ghost_hooks.spelling import fields, folded, readings
 
 _TOGETHER = ("allOf", "anyOf", "oneOf")
+_ONE = ("if", "then", "else", "not")
+_REFERENCES = ("$ref", "$dynamicRef")
+_ANCHORS = ("$anchor", "$dynamicAnchor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,8 @@ class Names:
             for node in _parts(nodes, root):
                 for name, inner in node.get("properties", {}).items():
                     inside.setdefault(name, []).append(inner)
+                for name in node.get("required", ()):
+                    inside.setdefault(name, [])
             found.exact.update({name: cls._at(each, root, known) for name, each in inside.items()})
             found.folded.update(map(folded, inside))
         return known[key]
@@ -47,7 +53,9 @@ class Names:
 
         Raises: UnreadableError `params.spelling`.
         """
-        name = self._stray(params.values) if params.typed else self._stray_in_text(request)
+        name = self._stray(params.values)
+        if name is None and not params.typed:
+            name = self._stray_in_text(request)
         if name is not None:
             raise UnreadableError(
                 "params: a field of the schema is there in a spelling that a server may read as the same",
@@ -87,16 +95,31 @@ def _parts(nodes: list[Any], root: Any) -> Iterator[dict[str, Any]]:
             continue
         yield node
         waiting += [each for key in _TOGETHER for each in node.get(key, ())]
-        reference = node.get("$ref")
-        if isinstance(reference, str) and reference not in followed:
-            followed.add(reference)
-            waiting.append(_at(root, reference))
+        waiting += [node[key] for key in _ONE if key in node]
+        waiting += node.get("dependentSchemas", {}).values()
+        for reference in (node.get(key) for key in _REFERENCES):
+            if isinstance(reference, str) and reference not in followed:
+                followed.add(reference)
+                waiting += _at(root, unquote(reference.removeprefix("#")))
 
 
-def _at(root: Any, reference: str) -> Any:
-    """Return what a pointer within the document leads to (RFC 6901); None where that is nothing."""
+def _at(root: Any, place: str) -> list[Any]:
+    """Return what a pointer (RFC 6901) or a name within the document leads to; nothing where that is none."""
+    if place and not place.startswith("/"):
+        return [each for each in _all(root) if place in [each.get(key) for key in _ANCHORS]]
     node = root
-    for step in reference.removeprefix("#").split("/")[1:]:
+    for step in place.split("/")[1:]:
         name = step.replace("~1", "/").replace("~0", "~")
-        node = node.get(name) if isinstance(node, dict) else None
-    return node
+        if isinstance(node, list) and name.isdecimal() and int(name) < len(node):
+            node = node[int(name)]
+        else:
+            node = node.get(name) if isinstance(node, dict) else None
+    return [node]
+
+
+def _all(node: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(node, dict):
+        yield node
+    if isinstance(node, dict | list):
+        for each in node.values() if isinstance(node, dict) else node:
+            yield from _all(each)

@@ -15,7 +15,14 @@ PERSON = {"properties": {"user_id": {}, "userId": {}}}
 SCHEMA: dict[str, Any] = {
     "properties": {"amount": {"maximum": 100}, "person": {"$ref": "#/$defs/person"}},
     "allOf": [{"properties": {"currency": {}}}],
-    "$defs": {"person": PERSON, "loop": {"properties": {"loop": {"$ref": "#/$defs/loop"}}}},
+    "then": {"properties": {"late": {}}},
+    "not": {"required": ["role"]},
+    "dependentSchemas": {"x": {"$ref": "#named"}},
+    "$defs": {
+        "person": PERSON,
+        "named": {"$anchor": "named", "properties": {"far": {}}},
+        "loop": {"properties": {"loop": {"$ref": "#/$defs/loop"}}},
+    },
 }
 
 
@@ -37,6 +44,10 @@ def require(body: bytes, *, query: str = "", schema: Any = SCHEMA) -> None:
         b'{"person.user_id": 7}',
         b"Amount=5000",
         b"amount=1&a.mount=5",
+        b"person[user_id]=1&person[USERID]=7",
+        b'{"Late": 1}',
+        b'{"Role": 1}',
+        b'{"Far": 1}',
     ],
 )
 def test_another_spelling_is_refused(body: bytes) -> None:
