@@ -7,11 +7,13 @@ from mitmproxy import http
 from ghost_addons import admission, authority, grammar, quarantine
 from ghost_addons.action import Action
 from ghost_addons.connection import Tunnel
+from ghost_addons.inject import head_of
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import refusal_of, unauthenticated
 from ghost_addons.services import Services
 from ghost_addons.tunnels import Refused
 from ghost_core.errors import DeniedError, GhostError
+from ghost_credentials.strip import unnamed
 from ghost_hooks.request import Request
 from ghost_hooks.target import Target
 
@@ -28,6 +30,7 @@ def judge(services: Services, tunnel: Tunnel, flow: http.HTTPFlow) -> Action:
         raise Refused(stopped, _attempt(tunnel, request))
     try:
         grammar.require_plain(flow)
+        request.headers.fields = unnamed(head_of(request, path="")).headers
         target = _target(tunnel, flow)
         governance = services.governor.in_force(session.scopes)
         services.secrets.learn(governance.credentials)

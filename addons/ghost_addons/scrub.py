@@ -27,6 +27,7 @@ _HOP_BY_HOP = frozenset(
         b"proxy-authenticate",
         b"proxy-authentication-info",
         b"alt-svc",
+        b"x-ghost-reason",  # says that a refusal is ours
     }
 )
 
@@ -34,7 +35,8 @@ _HOP_BY_HOP = frozenset(
 def clean_headers(action: Action, response: http.Response, scrubber: Scrubber) -> None:
     """Scrub every reply header and drop those that end at this hop (RFC 9110 §7.6.1).
 
-    `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy. A line whose name
+    `Alt-Svc` goes too: it invites the client to a connection that bypasses the proxy. So does the mark of
+    our own refusals, which an upstream cannot make. A line whose name
     holds a secret is dropped, for no mark can be a name.
     """
     lines = response.headers.fields

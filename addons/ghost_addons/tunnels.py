@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from mitmproxy import http
 
-from ghost_addons import authority, quarantine
+from ghost_addons import authority, leak, quarantine
 from ghost_addons.connection import Tunnel
 from ghost_addons.record import Attempt
 from ghost_addons.refusal import Refusal, refusal_of, unauthenticated
@@ -100,6 +100,10 @@ async def _pin(services: Services, tunnel: Tunnel) -> None:
     """Resolve once, judge every address, keep the one to dial; without a scope nothing is resolved."""
     tunnel.refusal = quarantine.refusal(tunnel.session)
     if tunnel.refusal is not None:
+        return
+    owner = services.secrets.owner(tunnel.host.encode())
+    if owner is not None:  # a resolver would hear it
+        tunnel.refusal = leak.refusal_about(owner)
         return
     try:
         governance = services.governor.in_force(tunnel.session.scopes)

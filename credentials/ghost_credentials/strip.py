@@ -81,6 +81,22 @@ def strip(head: Head, *, websocket: bool = False, placeholder: bytes | None = No
     return inspect(head, websocket=websocket, placeholder=placeholder).head
 
 
+def unnamed(head: Head) -> Head:
+    """Return the head without the lines that Connection names, so that nobody judges what does not go on.
+
+    Credentials and the other lines of this hop stay, for `strip` to decide on.
+    """
+    named = _named_by_connection(head)
+    if not named:
+        return head
+    kept = [line for line in head.headers if not _ends_here(folded(line[0]), named)]
+    return Head(head.method, head.path, tuple(kept))
+
+
+def _ends_here(plain: bytes, named: frozenset[bytes]) -> bool:
+    return plain in named and _is_ordinary(plain)
+
+
 def inspect(head: Head, *, websocket: bool = False, placeholder: bytes | None = None) -> Stripped:
     """Strip as `strip` does, and report which lines were removed."""
     named = _named_by_connection(head)

@@ -42,6 +42,7 @@ def test_a_secret_in_a_reply_header_arrives_as_a_mark(
 ) -> None:
     def leak(exchange: Exchange) -> None:
         headers = [("Set-Cookie", f"k={SECRET}"), ("Alt-Svc", 'h3=":443"'), ("Location", "/n")]
+        headers.append(("X-Ghost-Reason", "scope.action"))  # no refusal of ours
         exchange.reply(302, b"", headers)
 
     up.route("/leak", leak)
@@ -50,6 +51,7 @@ def test_a_secret_in_a_reply_header_arrives_as_a_mark(
     assert answer.status == 302
     assert SECRET.encode() not in answer.head
     assert answer.header("alt-svc") is None
+    assert answer.header("x-ghost-reason") is None
 
 
 def test_our_own_token_does_not_come_back(

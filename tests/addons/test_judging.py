@@ -92,3 +92,17 @@ def test_a_configuration_that_vanished_refuses_every_request(
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 500
         proxy.home.config.write_text(text, "utf-8")
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
+
+
+def test_a_hook_does_not_see_a_line_that_the_upstream_does_not_get(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    proxy.home.hook(
+        "demo_api_pre.py", "def validate(request):\n    assert 'if-match' in request['headers']\n"
+    )
+    lines = {"Host": up.authority, "If-Match": "1"}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("POST", "/status/200", lines, b"{}").status == 200
+        lines["Connection"] = "If-Match"
+        assert tunnel.request("POST", "/status/200", lines, b"{}").status == 403
+    assert [each.header("if-match") for each in up.requests] == [b"1"]

@@ -5,7 +5,7 @@ import base64
 import pytest
 
 from ghost_credentials.head import Head
-from ghost_credentials.strip import CLIENT_CREDENTIAL_HEADERS, HOP_BY_HOP, inspect, strip
+from ghost_credentials.strip import CLIENT_CREDENTIAL_HEADERS, HOP_BY_HOP, inspect, strip, unnamed
 
 
 def head(*lines: tuple[bytes, bytes]) -> Head:
@@ -91,3 +91,17 @@ def test_a_line_with_the_placeholder_stays_for_its_replacement() -> None:
 def test_the_placeholder_does_not_save_a_line_of_the_hop(name: bytes) -> None:
     lines = ((name, b"ghost_git_placeholder"), (b"Connection", b"x-api-key"))
     assert strip(head(*lines), placeholder=b"ghost_git_placeholder").headers == ()
+
+
+def test_what_connection_names_is_taken_out_before_anybody_judges() -> None:
+    kept = (
+        (b"Connection", b"If_Match, x-api-key, Host, te"),
+        (b"Host", b"a"),
+        (b"X-Api-Key", b"k"),
+    )
+    assert unnamed(head(*kept, (b"If-Match", b"1"), (b"X-Other", b"2"))).headers == (
+        *kept,
+        (b"X-Other", b"2"),
+    )
+    plain = head((b"If-Match", b"1"))
+    assert unnamed(plain) is plain
