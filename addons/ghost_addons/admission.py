@@ -23,11 +23,9 @@ from ghost_credentials.binding import Credential
 from ghost_credentials.head import Head
 from ghost_hooks.gates import beside
 from ghost_hooks.limits import Spent
-from ghost_hooks.request import Headers, Request, Verdict
+from ghost_hooks.request import Request, Verdict
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
-
-_ABOUT_CODING = frozenset({b"content-encoding", b"content-length"})
 
 
 def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
@@ -41,6 +39,8 @@ def holds_body(action: Action, flow: http.HTTPFlow) -> bool:
     needs_body = _reads_body(action, request)
     try:
         held = stream.holds_request(request, needs_body=needs_body, limit=limit)
+        if not held and _may_be_form(request):
+            encoding.require_none(request)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
     if needs_body:
@@ -58,6 +58,11 @@ def _reads_body(action: Action, request: http.Request) -> bool:
     return action.decision.needs_body or stream.is_form(request) or fills
 
 
+def _may_be_form(request: http.Request) -> bool:
+    """Tell whether some server takes the body for a form, in which it looks for the method."""
+    return stream.is_form(request) or stream.may_name_method(request) is not None
+
+
 async def admit(
     services: Services, action: Action, request: http.Request, *, body: bytes | None
 ) -> None:
@@ -73,6 +78,7 @@ async def admit(
     credential = action.bound
     known = services.secrets.scrubber
     try:
+        body = await _plain(action, request, body)
         shown = await _judged(services, action, request, body)
         await _gates(services, action, request)
         secret = await _resolve(services, action, credential) if credential else None
@@ -140,38 +146,32 @@ async def _refuse_leak(
 async def _judged(
     services: Services, action: Action, request: http.Request, body: bytes | None
 ) -> bytes:
-    """Make the request as gates see it; returns the body as the record may hold it.
+    """Make the request as gates see it, and return the body as gates and record may hold it.
 
-    What leaves this process for a hook is scrubbed first. A body that a gate reads is decoded; if a
-    secret shows up in it then, the record holds what was decoded, scrubbed, in place of what was sent.
+    What leaves this process for a hook is scrubbed first.
     """
     clean = services.secrets.scrubber.clean
     headers = action.request.headers
     if action.decision.needs_body or action.ticket is not None:
         headers = _clean(services, request)
-    shown = plain = (await beside(body, lambda: clean(body)[0])) if body else body
-    if body and _reads_body(action, request) and encoding.is_encoded(request):
-        decoded = await _decoded(action, request, body)
-        cleaned = await beside(decoded, lambda: clean(decoded))
-        plain = cleaned.data
-        shown = plain if cleaned.hits else shown
-        headers = _of_plain(headers, len(plain))
-    action.request = Request(action.request.method, action.request.target, headers, plain)
+    shown = (await beside(body, lambda: clean(body)[0])) if body else body
+    action.request = Request(action.request.method, action.request.target, headers, shown)
     return shown or b""
 
 
-async def _decoded(action: Action, request: http.Request, body: bytes) -> bytes:
+async def _plain(action: Action, request: http.Request, body: bytes | None) -> bytes | None:
+    """Return the body that is judged and sent: one that a gate looks into without its coding."""
+    looked_into = _reads_body(action, request) or _may_be_form(request)
+    if not (body and looked_into and encoding.is_encoded(request)):
+        return body
     limit = action.governance.settings.proxy.buffer_limit
     try:
-        return await encoding.decoded(request, body, limit=limit)
+        decoded = await encoding.decoded(request, body, limit=limit)
     except DeniedError as error:
         raise Refused(refusal_of(error), attempt_of(action)) from error
-
-
-def _of_plain(headers: Headers, size: int) -> Headers:
-    """Return the headers as they would be about the decoded body."""
-    kept = [line for line in headers if line[0].lower() not in _ABOUT_CODING]
-    return (*kept, (b"content-length", b"%d" % size))
+    encoding.replace(request, decoded)
+    action.sent = len(decoded)
+    return decoded
 
 
 def _require_alive(action: Action) -> None:

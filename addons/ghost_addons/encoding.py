@@ -1,6 +1,7 @@
 """Undoing the content coding of a request body, so that gates judge what the upstream will read.
 
-Sent are the bytes as they came; what was judged is what they decode to, in one way only.
+Sent is what was judged: many servers pass a coding over and read the bytes as they came, and there is room
+for a form in the comment of a gzip header.
 """
 
 from __future__ import annotations
@@ -24,6 +25,12 @@ def is_encoded(request: http.Request) -> bool:
     return any(coding not in {b"", b"identity"} for coding in _codings(request))
 
 
+def require_none(request: http.Request) -> None:
+    """Refuse a coded body that passes as it comes; raises DeniedError `params.encoding`."""
+    if is_encoded(request):
+        raise _undecodable("a form that is too long to be held may have no content coding")
+
+
 async def decoded(request: http.Request, body: bytes, *, limit: int) -> bytes:
     """Return what the body decodes to, at most `limit` bytes.
 
@@ -33,6 +40,13 @@ async def decoded(request: http.Request, body: bytes, *, limit: int) -> bytes:
     if len(body) > LARGE_BYTES:
         return await asyncio.to_thread(_decoded, request, body, limit)
     return _decoded(request, body, limit)
+
+
+def replace(request: http.Request, body: bytes) -> None:
+    """Put the decoded body in the place of the coded one."""
+    del request.headers["content-encoding"]
+    request.raw_content = body
+    request.headers["content-length"] = str(len(body))
 
 
 def _decoded(request: http.Request, body: bytes, limit: int) -> bytes:

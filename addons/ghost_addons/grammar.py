@@ -11,6 +11,8 @@ from ghost_credentials.grammar import folded
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
+_HYPHENATED = _FRAMING | {b"content-encoding"}
+_LINES = 1000  # each is looked at many times
 _NAME_BYTES = 256  # no header has a longer one; names are remembered by what reads them
 _LENGTH_DIGITS = 18  # more do not fit into 63 bits, and wrap around elsewhere (RFC 9110 §8.6)
 
@@ -40,19 +42,23 @@ def _require_plain(request: http.Request) -> None:
         raise DeniedError("a method is written in capitals", code="request.malformed")
     if len(request.headers.get_all("content-length")) > 1:
         raise DeniedError("there is more than one length", code="request.malformed")
+    if len(request.headers.fields) > _LINES:
+        raise DeniedError("there are too many headers", code="request.malformed")
     for name, value in request.headers.fields:
         if len(name) > _NAME_BYTES:
             raise DeniedError("the name of a header is too long", code="request.malformed")
         if _CONTROLS.search(value):
             raise DeniedError("a header value holds a control character", code="request.malformed")
-        if folded(name) in _FRAMING:
+        if folded(name) in _HYPHENATED:
             _require_framing(name.lower(), value.lower())
 
 
 def _require_framing(name: bytes, value: bytes) -> None:
     """Refuse a line about the frame of the message that some servers pass over and others obey."""
-    if name not in _FRAMING:  # with `_`, which CGI and its heirs read as `-`
-        raise DeniedError("Host and lengths are written with a hyphen", code="request.malformed")
+    if name not in _HYPHENATED:  # with `_`, which CGI and its heirs read as `-`
+        raise DeniedError(
+            "Host, lengths and codings are written with a hyphen", code="request.malformed"
+        )
     if name == b"content-length" and not (value.isdigit() and len(value) <= _LENGTH_DIGITS):
         raise DeniedError("the length is no number of digits", code="request.malformed")
     if name == b"transfer-encoding" and value != b"chunked":

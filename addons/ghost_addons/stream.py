@@ -14,7 +14,6 @@ from ghost_hooks import override
 
 HELD_REQUEST_BYTES = 1_000_000
 HELD_REPLY_BYTES = 1_000_000
-WINDOW_BYTES = 256
 _LIVE_TYPES = (
     "text/event-stream",
     "application/x-ndjson",
@@ -46,7 +45,7 @@ def is_multipart(request: http.Request) -> bool:
 def may_name_method(request: http.Request) -> Callable[[bytes], bool] | None:
     """Return what finds another method in the pieces of a body that passes, None where nobody looks there."""
     if is_multipart(request):
-        return override.names_method
+        return override.part_watch()
     untyped = override.may_be_form(request.method, _kind(request))
     return override.form_watch() if untyped else None
 
@@ -105,7 +104,8 @@ def hashing(
     """Return the callable through which a streamed request passes; it commits to every byte that goes on.
 
     One that ends before its declared length is an error: HTTP/2 clients can do that (RFC 9113 §8.1.1), and an
-    upstream of HTTP/1.1 would read the next request as the rest.
+    upstream of HTTP/1.1 would read the next request as the rest. So is one that goes on after the call's
+    outcome was entered, since its upstream answered early: no entry would commit to that.
     """
     commitment = action.request_body
     assert commitment is not None
@@ -117,6 +117,8 @@ def hashing(
         if not chunk and declared not in {None, came}:
             raise DeniedError("the body is not as long as its head says", code="request.malformed")
         passed = outflow.feed(chunk) if chunk else outflow.finish()
+        if passed and action.settled:
+            raise DeniedError("the call has its outcome already", code="request.late")
         commitment.update(passed)
         action.sent += len(passed)
         return passed
@@ -127,18 +129,16 @@ def hashing(
 def watching(relay: Relay, *, hit: Callable[[bytes], bool], close: Callable[[], None]) -> Relay:
     """Wrap the callable of a streamed request: from what is hit on nothing passes, and the client is closed.
 
-    `hit` sees each piece with the end of the one before, at most `WINDOW_BYTES`. An empty piece would end a
-    chunked body (RFC 9112 §7.1), and its real end be read as a further request, so none is returned.
+    `hit` sees each piece once. An empty piece would end a chunked body (RFC 9112 §7.1), and its real end be
+    read as a further request, so none is returned.
     """
-    tail, ended = b"", False
+    ended = False
 
     def watch(chunk: bytes) -> list[bytes]:
-        nonlocal tail, ended
-        window = tail + chunk
-        if not ended and hit(window):
+        nonlocal ended
+        if not ended and hit(chunk):
             ended = True
             close()
-        tail = window[-WINDOW_BYTES:]
         return [] if ended else relay(chunk)
 
     return watch

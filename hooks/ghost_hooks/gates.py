@@ -28,6 +28,7 @@ type ExtraHook = tuple[Path | str, str]
 
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _LARGE_BYTES = 64_000
+_LONG_QUERY = 4_000  # characters; each name in it is read in all spellings
 
 
 async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
@@ -72,11 +73,11 @@ class Gates:
 
     async def before(self, request: Request) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a request: method, rules, schema, limits, hooks, extra hooks."""
-        override = await beside(request.body, lambda: asks_otherwise(request))
+        override = await reading(request, lambda: asks_otherwise(request))
         if override is not None:
             yield override
         rules = self.decision.conditional
-        for verdict in await beside(request.body, lambda: _on_params(rules, self.grant, request)):
+        for verdict in await reading(request, lambda: _on_params(rules, self.grant, request)):
             yield verdict
         limit = await self._on_limits(request)
         if limit is not None:
@@ -99,7 +100,7 @@ class Gates:
         if grant.limits is None or not limits.limited(grant.limits):
             return None
         capped = grant.limits
-        now = await beside(request.body, lambda: limits.cost(capped, request, grant.kind))
+        now = await reading(request, lambda: limits.cost(capped, request, grant.kind))
         name = (self.decision.tool, self.decision.action)
         if self.account is None:
             return limits.judge(capped, None, now, rule=":".join(name))
@@ -143,6 +144,12 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
         schema.names.require(request, params)
         found.append(schema.verdict(params.values, typed=params.typed))
     return [verdict for verdict in found if verdict is not None]
+
+
+async def reading[T](request: Request, work: Callable[[], T]) -> T:
+    """Read a request as `beside` does, with a long query in a thread too."""
+    long = len(request.target.query) > _LONG_QUERY
+    return await (asyncio.to_thread(work) if long else beside(request.body, work))
 
 
 async def beside[T](body: bytes | None, work: Callable[[], T]) -> T:

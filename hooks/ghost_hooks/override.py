@@ -8,11 +8,12 @@ without a type for a form, others decode a form as its charset says.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote_to_bytes
 
+from ghost_hooks.params import FIELD_LIMIT
 from ghost_hooks.request import Request, Verdict
-from ghost_hooks.spelling import fields, readings
+from ghost_hooks.spelling import beginning, fields, readings
 
 _HEADERS = frozenset(
     {b"x-http-method-override", b"x-http-method", b"x-method-override", b"x-tunneled-method"}
@@ -21,6 +22,10 @@ _REWRITES = frozenset(
     {b"x-original-url", b"x-rewrite-url"}
 )  # IIS, Symfony and others route by them
 _TYPE = b"content-type"
+# CGI and its heirs write a header as a variable: whatever is no letter or digit is the same there
+_AS_VARIABLE = bytes(
+    each if chr(each).isalnum() and each < 128 else ord("-") for each in bytes(range(256)).lower()
+)
 # as `spelling` folds them: Rails, Symfony, Laravel; Salesforce; ASP.NET; Plack
 _FIELDS = frozenset(
     {"_method", "_httpmethod", "xhttpmethodoverride", "xhttpmethod", "xmethodoverride"}
@@ -29,11 +34,15 @@ _FIELDS = frozenset(
 # The name of a part (RFC 7578 §4.2) as lax readers take it: quoted or not, with a charset, in pieces.
 _PART = re.compile(
     rb"(?<![a-z])name(?:"
-    rb"\s*=[\s\"'=]*(?:[_.\[](?:http)?method|x-(?:http-|tunneled-)?method(?:-override)?)(?![a-z0-9])"
-    rb"|\*[\d*]*\s*=|\s*=\s*[\"']?=\?)",
+    rb"\s*=[\s\"'=]*(?:[_.\[\]]+(?:http)?method|x-(?:http-|tunneled-)?method(?:-override)?)(?![a-z0-9])"
+    rb"|\*\s*[\d*=]|\s*=[\s\"'=]*\?[\w*-]+\?[qb]\?)",
     re.IGNORECASE,
 )
-_INSIDE = re.compile(rb"\A[^&;\s+]*")  # what is left of a name whose beginning has gone
+_BLANKS = re.compile(rb"[\s\"'=]{2,}|[_.\[\]]{3,}")  # lax readers pass over any number of them
+_SEPARATOR = re.compile(rb"[&;]")
+_CUT_ESCAPE = re.compile(rb"%[0-9A-Fa-fu]{0,4}\Z")
+_WINDOW_BYTES = 256
+_LONGEST = 40  # characters of a folded name; a longer one is no method's
 _CHARSET = re.compile(rb"charset([*\d]*)\s*=[\s\"']*([^\s;,\"']*)")
 # In these the letters of a name are those of ASCII.
 _ASCII = re.compile(
@@ -54,7 +63,11 @@ def asks_otherwise(request: Request) -> Verdict | None:
     if form and not _is_ascii(kind):
         reason = "a form in this charset cannot be judged"
         return Verdict.no("guard", "method-override", reason, code="params.encoding", status=415)
-    if all(name.strip().upper() in {"", request.method} for name in _named(request, kind)):
+    texts = _texts(request, kind)
+    if any(text.count("&") + text.count(";") >= FIELD_LIMIT for text in texts):
+        reason = f"names more than {FIELD_LIMIT} fields"
+        return Verdict.no("guard", "method-override", reason, code="params.long", status=413)
+    if all(name.strip().upper() in {"", request.method} for name in _named(request, kind, texts)):
         return None
     return Verdict.no(
         "guard",
@@ -75,21 +88,48 @@ def is_form(kind: bytes) -> bool:
 
 
 def form_watch() -> Callable[[bytes], bool]:
-    """Return what tells, of the pieces of one body, whether a form in it names a method.
-
-    Each piece begins with the end of the one before.
-    """
-    begun = False
+    """Return what tells, of the pieces of one body, whether a form in it names a method."""
+    rest = b""
 
     def hit(piece: bytes) -> bool:
-        nonlocal begun
-        piece, begun = (_INSIDE.sub(b"", piece) if begun else piece), True
-        # most bodies without a type are no forms, and their names would take long to read
-        if b"method" not in unquote_to_bytes(piece).lower():
+        nonlocal rest
+        text = rest + piece
+        last = _SEPARATOR.split(text)[-1]
+        whole = text if b"=" in last else text[: len(text) - len(last)]
+        rest = b"=" if b"=" in last else _shorter(last)
+        if not _mentions_method(whole):
             return False
-        return any(_is_override(name) for name, _ in fields(piece.decode("latin-1")))
+        return any(_is_override(name) for name, _ in fields(whole.decode("latin-1")))
 
     return hit
+
+
+def part_watch() -> Callable[[bytes], bool]:
+    """Return what tells, of the pieces of one body in parts, whether a part names a method."""
+    rest = b""
+
+    def hit(piece: bytes) -> bool:
+        nonlocal rest
+        text = _BLANKS.sub(_shortened, rest + piece.replace(b"\\", b""))
+        rest = text[-_WINDOW_BYTES:]
+        return names_method(text)
+
+    return hit
+
+
+def _shorter(name: bytes) -> bytes:
+    """Return what decides about a name that is not complete, and `=` for one that can be no method's."""
+    if len(name) <= _WINDOW_BYTES:
+        return name
+    cut = _CUT_ESCAPE.search(name)
+    end = cut.group() if cut else b""
+    short = beginning(name.removesuffix(end).decode("latin-1"))
+    return short.encode() + end if short.isascii() and len(short) <= _LONGEST else b"="
+
+
+def _shortened(found: re.Match[bytes]) -> bytes:
+    run = found.group()
+    return b"=" if b"=" in run else run[:2].strip() or b" "
 
 
 def names_method(body: bytes) -> bool:
@@ -107,16 +147,26 @@ def _is_ascii(kind: bytes) -> bool:
     return all(not mark and _ASCII.fullmatch(name) for mark, name in _CHARSET.findall(kind))
 
 
-def _named(request: Request, kind: bytes) -> Iterator[str]:
+def _texts(request: Request, kind: bytes) -> list[str]:
+    """Return the query, and the body where it is a form, or one without a type that may name a method."""
+    body = request.body or b""
+    untyped = may_be_form(request.method, kind) and _mentions_method(body)
+    form = [body.decode("latin-1")] if is_form(kind) or untyped else []
+    return [request.target.query, *form]
+
+
+def _mentions_method(text: bytes) -> bool:
+    # most bodies without a type are no forms, and their names would take long to read
+    return b"method" in unquote_to_bytes(text).lower()
+
+
+def _named(request: Request, kind: bytes, texts: Iterable[str]) -> Iterator[str]:
     """Yield the methods that a request names."""
     yield from (
         value.decode("latin-1") for name, value in request.headers if _plain(name) in _HEADERS
     )
-    body = request.body or b""
-    if b"multipart/" in kind and names_method(body):
+    if b"multipart/" in kind and names_method(request.body or b""):
         yield "another"
-    texts = [request.target.query]
-    texts += [body.decode("latin-1")] if may_be_form(request.method, kind) else []
     for text in texts:
         yield from (value for name, value in fields(text) if _is_override(name))
 
@@ -130,5 +180,4 @@ def _may_ask(name: bytes) -> bool:
 
 
 def _plain(name: bytes) -> bytes:
-    """Return a header's name as CGI and WSGI servers read it, to whom `_` and `-` are the same."""
-    return name.lower().replace(b"_", b"-")
+    return name.translate(_AS_VARIABLE)

@@ -11,7 +11,7 @@ from ghost_hooks.account import Account
 from ghost_hooks.decision import Decision
 from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
-from ghost_hooks.gates import ExtraHook, Gates, beside, failed, until_denied
+from ghost_hooks.gates import ExtraHook, Gates, failed, reading, until_denied
 from ghost_hooks.grants import Grant, Grants
 from ghost_hooks.override import asks_otherwise
 from ghost_hooks.pattern import is_method
@@ -98,7 +98,7 @@ class Policy:
         if decision.grant is None:
             return (_standing(decision),)
         if decision.plain and not extra_hooks:
-            override = await beside(request.body, lambda: asks_otherwise(request))
+            override = await reading(request, lambda: asks_otherwise(request))
             return () if override is None else (override,)
         walk = Gates(
             self.runner, decision, decision.grant, session, action_id, extra_hooks, account

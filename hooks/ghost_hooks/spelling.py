@@ -79,6 +79,16 @@ def fields(text: str) -> Iterator[tuple[str, str]]:
             yield _decoded(name), _decoded(value)
 
 
+def beginning(text: str) -> str:
+    """Return the first part of a name, as it is sent, in as few characters as decide what the whole is."""
+    plain = _decoded(text)
+    if plain != (ended := plain.partition("\0")[0]):
+        return f"{folded(ended)}["
+    levels = [folded(each) for each in _LEVEL.split(plain.lstrip("[]"))]
+    whole = folded(plain) or ("_" if _MARK.match(plain) else "")
+    return f"{levels[0]}[" if len(levels) > 1 and levels[0] else whole
+
+
 def _names(text: str) -> list[str]:
     return [name for name, _ in fields(text)]
 

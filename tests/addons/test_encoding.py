@@ -1,4 +1,4 @@
-"""Encoded request bodies: judged decoded, sent as they came, refused where they cannot be read in one way."""
+"""Encoded request bodies: judged and sent decoded, refused where they cannot be read in one way."""
 
 from __future__ import annotations
 
@@ -50,19 +50,20 @@ def code(answer: Answer) -> str:
 
 
 @pytest.mark.parametrize("coding", CODINGS)
-def test_an_encoded_body_is_judged_decoded_and_sent_as_it_came(
+def test_an_encoded_body_is_judged_and_sent_decoded(
     live: LiveProxy, up: Upstream, coding: str
 ) -> None:
     session = live.spawn("demo_api")
-    sent = CODINGS[coding](GOOD)
-    assert post(live, session, up, sent, coding).status == 200
+    assert post(live, session, up, CODINGS[coding](GOOD), coding).status == 200
     refused = post(live, session, up, CODINGS[coding](BAD), coding)
     assert (refused.status, code(refused)) == (403, "rule.denied")
     (record,) = up.requests
-    assert record.body == sent
-    assert record.header("content-encoding") == coding.encode()
+    assert record.body == GOOD
+    assert record.all("content-length") == (b"12",)
+    assert record.header("content-encoding") is None
     intent = next(each for each in live.entries(session) if each.type == "action.intent")
-    assert live.payload(intent, "params").endswith(sent)
+    assert live.payload(intent, "params").endswith(GOOD)
+    assert intent.fields["size"] == len(GOOD)
 
 
 @pytest.mark.parametrize(
@@ -100,22 +101,57 @@ def test_a_large_body_is_decoded_as_well(live: LiveProxy, up: Upstream) -> None:
     assert post(live, session, up, body, "gzip").status == 403
 
 
+FORM, PARTS = "application/x-www-form-urlencoded", "multipart/form-data; boundary=b"
+PART = b'--b\r\nContent-Disposition: form-data; name="_method"\r\n\r\nDELETE\r\n--b--\r\n'
+
+
+@pytest.mark.parametrize(
+    ("media", "body"), [(FORM, b"_method=DELETE"), (PARTS, PART), ("", b"_method=DELETE")]
+)
 def test_a_form_cannot_hide_another_method_behind_a_coding(
-    tmp_path: Path, certs: Certs, up: Upstream
+    media: str, body: bytes, proxy: LiveProxy, up: Upstream
 ) -> None:
-    with live_proxy(tmp_path, certs, up) as free:
-        session = free.spawn("demo_api")
-        body = gzipped(b"_method=DELETE")
-        answer = post(free, session, up, body, "gzip", media="application/x-www-form-urlencoded")
-        assert (answer.status, code(answer)) == (403, "request.method_override")
+    answer = post(proxy, proxy.spawn("demo_api"), up, gzipped(body), "gzip", media=media)
+    assert (answer.status, code(answer)) == (403, "request.method_override")
 
 
-def test_a_body_that_no_gate_reads_passes_in_any_coding(
-    tmp_path: Path, certs: Certs, up: Upstream
+def test_what_a_server_would_read_that_decodes_nothing_is_not_sent(
+    proxy: LiveProxy, up: Upstream
 ) -> None:
-    with live_proxy(tmp_path, certs, up) as free:
-        session = free.spawn("demo_api")
-        assert post(free, session, up, b"anything", "private").status == 200
+    plain = gzipped(b"a=1")
+    comment = bytes([*plain[:3], 0x10, *plain[4:10]]) + b"&_method=DELETE&\0"  # RFC 1952 §2.3
+    body, auth = comment + plain[10:], proxy.spawn("demo_api").auth
+    lines = {"Host": up.authority, "Content-Type": FORM, "Content-Encoding": "gzip"}
+    with secure_connect(proxy.port, up.authority, auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("POST", "/status/200", lines, body).status == 200
+        lines["Connection"] = "Content-Encoding"  # then it is not coded, for nobody
+        assert tunnel.request("POST", "/status/200", lines, body).status == 403
+    (record,) = up.requests
+    assert record.body == b"a=1"
+    assert record.header("content-encoding") is None
+
+
+@pytest.mark.parametrize(("media", "body"), [(PARTS, PART), ("", b"_method=DELETE")])
+def test_a_coded_form_that_would_stream_is_refused(
+    media: str, body: bytes, proxy: LiveProxy, up: Upstream
+) -> None:
+    session = proxy.spawn("demo_api")
+    lines = {"Host": up.authority, "Content-Encoding": "gzip", "Transfer-Encoding": "chunked"}
+    lines |= {"Content-Type": media} if media else {}
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        coded = gzipped(body)
+        tunnel.begin("POST", "/status/200", lines)
+        tunnel.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(coded), coded))
+        answer = tunnel.answer()
+    assert (answer.status, code(answer)) == (415, "params.encoding")
+    assert proxy.last(session).fields["error"] == "params.encoding"
+    assert up.connections == 0
+
+
+def test_a_body_that_no_gate_reads_passes_in_any_coding(proxy: LiveProxy, up: Upstream) -> None:
+    answer = post(proxy, proxy.spawn("demo_api"), up, b"anything", "private", media="text/plain")
+    assert answer.status == 200
+    assert up.requests[-1].body == b"anything"
 
 
 def test_a_hook_reads_what_was_decoded(live: LiveProxy, up: Upstream) -> None:

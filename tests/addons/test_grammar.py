@@ -20,6 +20,8 @@ POST = {"Content-Type": "application/json"}
         b"X-A: a\x7fb",
         b"Content_Length: 2",
         b"Transfer_Encoding: chunked",
+        b"Content_Encoding: gzip",
+        b"Content.Encoding: gzip",
         b"Transfer-Encoding: gzip, chunked",
         b"Expect: nothing",
         b"Expect: 100-continue, nothing",
@@ -32,6 +34,16 @@ def test_a_line_that_others_read_in_another_way_is_refused_and_entered(
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         tunnel.send(first + line + b"\r\n\r\n" + b"0\r\n\r\n" * (b"chunked" in line))
         assert b"HTTP/1.1 400 " in tunnel.reader.until(b"request.malformed")
+    assert proxy.last(session).fields["error"] == "request.malformed"
+    assert up.connections == 0
+
+
+def test_more_lines_than_anybody_sends_are_refused(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    lines = [("Host", up.authority), *((f"X-{number}", "") for number in range(1000))]
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("GET", "/echo", lines).status == 400
     assert proxy.last(session).fields["error"] == "request.malformed"
     assert up.connections == 0
 

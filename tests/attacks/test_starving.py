@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ghost_addons.refusals import CROWD
-from ghost_hooks.params import COMMA_LIMIT
+from ghost_hooks.params import COMMA_LIMIT, FIELD_LIMIT
 from support import fixtures
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
@@ -61,6 +61,29 @@ def test_a_command_that_hangs_keeps_only_its_own_calls_waiting(
             finally:
                 go_on.touch()
             assert {each.result() for each in waiting} == {200}
+
+
+def test_a_list_of_unlike_values_is_judged_at_once(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    schema = {"properties": {"list": {"type": "array", "uniqueItems": True}}}
+    pay = {"method": "POST", "path": "/status/200", "request_schema": schema}
+    values = ",".join(f'{{"a":{number}}}' for number in range(5000))
+    with live_proxy(tmp_path, certs, up, tools={"demo_api": {"actions": {"pay": pay}}}) as live:
+        lines = {"Content-Type": JSON["Content-Type"].encode()}
+        body = f'{{"list":[{values}]}}'.encode()
+        assert status(live, live.spawn("demo_api"), up, body=body, **lines) == 200
+
+
+def test_a_query_of_too_many_names_is_not_read(tmp_path: Path, certs: Certs, up: Upstream) -> None:
+    query = "&".join(f".{number:x}" for number in range(FIELD_LIMIT + 1))
+    with live_proxy(tmp_path, certs, up) as live:
+        session = live.spawn("demo_api")
+        with secure_connect(live.port, up.authority, session.auth, ca=live.ca) as tunnel:
+            answer = tunnel.request("GET", f"/echo?{query}", {"Host": up.authority})
+        assert (answer.status, b"params.long" in answer.body) == (413, True)
+        assert live.last(session).fields["error"] == "params.long"
+    assert up.connections == 0
 
 
 @pytest.mark.parametrize("value", [b"1", b"1.5", b"[]"], ids=["number", "decimal", "list"])

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from ghost_hooks.override import asks_otherwise, form_watch, kind_of, may_be_form, names_method
+from ghost_hooks.override import (
+    asks_otherwise,
+    form_watch,
+    kind_of,
+    may_be_form,
+    names_method,
+    part_watch,
+)
+from ghost_hooks.params import FIELD_LIMIT
 from ghost_hooks.request import Request
 from ghost_hooks.target import Target
 
@@ -87,6 +95,8 @@ def test_charsets_in_which_names_are_ascii_pass(charset: str) -> None:
         'name="=?utf-8?B?X21ldGhvZA==?="',
         'name="X-HTTP-Method-Override"',
         'name="_HttpMethod"',
+        'name="[_method]"',
+        'name="[[]_Method"',
     ],
 )
 def test_a_part_is_found_however_its_name_is_written(disposition: str) -> None:
@@ -110,7 +120,77 @@ def test_other_parts_are_left_alone(disposition: str) -> None:
 def test_a_form_in_pieces_is_watched() -> None:
     hit = form_watch()
     assert not hit(b"payment_method=card&a=1&_met")
-    assert hit(b"&a=1&_method=DELETE")
+    assert hit(b"hod=DELETE")
+
+
+LONG = [
+    [b"[" * 300, b"_method"],
+    [b"%20" * 99 + b"%5", b"Fmethod"],
+    [b"+" * 400, b"[" * 400, b"_me", b"thod"],
+    [b"_method%00" + b"x" * 300, b"y"],
+    [b"_method[" + b"x" * 300, b"]"],
+]
+
+
+@pytest.mark.parametrize("pieces", LONG, ids=[str(each) for each in range(len(LONG))])
+def test_a_name_of_any_length_is_watched(pieces: list[bytes]) -> None:
+    hit = form_watch()
+    assert not any(hit(each) for each in (b"a=1&", *pieces))
+    assert hit(b"=DELETE")
+
+
+@pytest.mark.parametrize(
+    "begin", [b"x" * 300, b"%C3%A9" * 100, b"a=" + b"[" * 300, b"\xd0\xb6" * 300]
+)
+def test_another_name_or_a_value_of_any_length_is_left_alone(begin: bytes) -> None:
+    hit = form_watch()
+    assert not any(hit(each) for each in (begin, b"_method=x", b"&payment_method=y"))
+
+
+@pytest.mark.parametrize(
+    "pieces",
+    [
+        ["name=" + " " * 300, '"_method"'],
+        ["name" + "\t " * 300, '="_method"'],
+        ['name="_me' + "\\" * 300, 'thod"'],
+        ['name="' + "[" * 300, '_method"'],
+        ["name*" + "0" * 10, "*=utf-8''x"],
+        ['name="=?ut', 'f-8?Q?a?="'],
+    ],
+)
+def test_parts_in_pieces_are_watched(pieces: list[str]) -> None:
+    hit = part_watch()
+    found = [hit(each.encode()) for each in ("--b\r\nContent-Disposition: form-data; ", *pieces)]
+    assert any(found)
+
+
+def test_other_parts_in_pieces_are_left_alone() -> None:
+    hit = part_watch()
+    parts = (b'; name="payment', b'_method"; filename="', b'_method"\r\n\r\n', b"a == b" * 99)
+    assert not any(map(hit, parts))
+
+
+@pytest.mark.parametrize("name", ["x.http.method.override", "X~HTTP~METHOD", "x_method_override"])
+def test_a_header_is_found_by_the_variable_that_servers_make_of_it(name: str) -> None:
+    asked = Request("POST", Target.parse("https://api.test/x"), ((name.encode(), b"DELETE"),), b"")
+    found = asks_otherwise(asked)
+    assert found is not None
+    assert found.code == "request.method_override"
+
+
+@pytest.mark.parametrize("place", ["query", "form"])
+def test_more_fields_than_anybody_reads_are_refused(place: str) -> None:
+    many = "a=1&" * FIELD_LIMIT
+    target = Target("https", "api.test", 443, "/x", many if place == "query" else "")
+    body = many.encode() if place == "form" else b""
+    found = asks_otherwise(Request("POST", target, ((b"content-type", FORM.encode()),), body))
+    assert found is not None
+    assert (found.code, found.status) == ("params.long", 413)
+
+
+def test_a_body_without_a_type_that_names_no_method_is_not_read_as_a_form() -> None:
+    asked = Request("POST", Target.parse("https://api.test/x"), (), b"&;" * FIELD_LIMIT)
+    assert asks_otherwise(asked) is None
 
 
 def test_a_name_cut_in_two_is_not_another() -> None:

@@ -194,7 +194,13 @@ OVERRIDES = scenario("method-override", 1, "a POST that asks the server to read 
 @PROTOCOLS
 @pytest.mark.parametrize(
     "name",
-    ["X-HTTP-Method-Override", "X-Method-Override", "X-HTTP-Method", "x_http_method_override"],
+    [
+        "X-HTTP-Method-Override",
+        "X-Method-Override",
+        "X-HTTP-Method",
+        "x_http_method_override",
+        "x.http~method.override",
+    ],
 )
 def test_a_header_cannot_name_another_method(name: str, alpn: str, scene: Scene) -> None:
     scene.session = scene.spawn(f"POST {scene.up.url}/**")
@@ -237,6 +243,7 @@ PART = "--b\r\nContent-Disposition: form-data;{name}\r\n\r\nDELETE\r\n--b--\r\n"
         ' filename="x"; name="_Method"',
         "\r\n name='_method'",
         ' name=".method"',
+        ' name="[_method]"',
         " name*=utf-8''%5Fmethod",
         ' name="=?utf-8?Q?=5Fmethod?="',
     ],
@@ -264,6 +271,34 @@ def test_a_part_of_an_upload_cannot_name_another_method(
     assert not any(b"_method" in record.body.lower() for record in scene.arrived)
     assert not any(b"DELETE" in record.body for record in scene.arrived)
     assert {record.path for record in scene.arrived} <= {"/echo"}
+
+
+@OVERRIDES
+@pytest.mark.parametrize(
+    ("kind", "pieces"),
+    [
+        ("multipart/form-data; boundary=b", (PART[: PART.index("{")] + " name=" + " " * 300, '"_method"\r\n\r\nDELETE')),
+        ("multipart/form-data; boundary=b", (PART[: PART.index("{")] + " name" + "\t " * 300, "=_method\r\n\r\nDELETE")),
+        ("", ("a=1&" + "[" * 300, "_method=DELETE")),
+        ("", ("a=1&" + "%20" * 100 + "%5", "fmethod=DELETE")),
+    ],
+    ids=["blanks", "tabs", "brackets", "escapes"],
+)  # fmt: skip
+def test_what_a_lax_reader_passes_over_does_not_hide_another_method(
+    kind: str, pieces: tuple[str, str], scene: Scene
+) -> None:
+    scene.session = scene.spawn(f"POST {scene.up.url}/**")
+    lines = {"Host": scene.up.authority, "Transfer-Encoding": "chunked"}
+    with scene.tunnel() as tunnel:
+        tunnel.begin("POST", "/echo", lines | ({"Content-Type": kind} if kind else {}))
+        before = scene.up.body_bytes
+        for piece in pieces:
+            tunnel.send(b"%x\r\n%s\r\n" % (len(piece), piece.encode()))
+            until(lambda: scene.up.body_bytes > before)  # the first has gone on by itself
+        tunnel.send(b"0\r\n\r\n")
+        assert tunnel.closed()
+    scene.sight.agent.append("cut")
+    assert not any(b"DELETE" in record.body for record in scene.arrived)
 
 
 @OVERRIDES
