@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from ghost_core.errors import FailedError
-from ghost_credentials.decode import Limits, decoder
+from ghost_credentials.decode import Decoder, Limits, decoder
 from ghost_credentials.scrub import Scrubber, StreamScrubber
+
+PIECE_BYTES = 8_000_000
+"""What a piece of a coded reply may become."""
 
 
 class ReplyScrubber:
@@ -14,9 +18,11 @@ class ReplyScrubber:
 
     The caller removes `Content-Encoding` and `Content-Length`. Raises FailedError `body.coding` for
     a coding that cannot be undone: the reply is then refused, or marked as not inspected.
+
+    What comes in pieces is cleaned between other work, so that a piece may not become long.
     """
 
-    __slots__ = ("_decoder", "_stream")
+    __slots__ = ("_coding", "_decoder", "_limits", "_stream")
 
     def __init__(
         self,
@@ -24,11 +30,16 @@ class ReplyScrubber:
         content_encoding: bytes | None,
         limits: Limits | None = None,
     ) -> None:
-        found = decoder(content_encoding, limits)
+        self._coding = content_encoding
+        self._limits = limits or Limits()
+        self._decoder = self._opened(min(self._limits.piece_bytes, PIECE_BYTES))
+        self._stream = StreamScrubber(current)
+
+    def _opened(self, piece_bytes: int) -> Decoder:
+        found = decoder(self._coding, replace(self._limits, piece_bytes=piece_bytes))
         if found is None:
             raise FailedError("body: its content coding cannot be undone", code="body.coding")
-        self._decoder = found
-        self._stream = StreamScrubber(current)
+        return found
 
     @property
     def count(self) -> int:
@@ -41,8 +52,9 @@ class ReplyScrubber:
 
     def whole(self, data: bytes) -> bytes:
         """Take a body that is here as a whole, instead of `feed` and `finish`; raises as both do."""
-        plain = self._decoder.feed(data)
-        plain += self._decoder.finish()
+        inner = self._opened(self._limits.piece_bytes)
+        plain = inner.feed(data)
+        plain += inner.finish()
         return self._stream.whole(plain)
 
     def finish(self) -> bytes:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ghost_core.errors import FailedError, LimitError
 from ghost_core.secret import SecretBytes
 from ghost_credentials.decode import Limits
-from ghost_credentials.reply import ReplyScrubber
+from ghost_credentials.reply import PIECE_BYTES, ReplyScrubber
 from ghost_credentials.scrub import MARK, Scrubber
 
 if sys.version_info >= (3, 14):
@@ -72,3 +72,11 @@ def test_the_limits_hold() -> None:
     reply = ReplyScrubber(lambda: SCRUBBER, b"gzip", Limits(total_bytes=10))
     with pytest.raises(LimitError):
         reply.feed(gzip.compress(b"text" * 100))
+
+
+def test_a_piece_becomes_no_more_than_can_be_cleaned_between_other_work() -> None:
+    bomb = gzip.compress(bytes(PIECE_BYTES + 1))
+    with pytest.raises(LimitError) as caught:
+        ReplyScrubber(lambda: SCRUBBER, b"gzip").feed(bomb)
+    assert caught.value.code == "body.expands"
+    assert len(ReplyScrubber(lambda: SCRUBBER, b"gzip").whole(bomb)) == PIECE_BYTES + 1
