@@ -121,7 +121,7 @@ def test_a_body_of_unknown_length_is_framed_anew(
     ("headers", "body", "status"),
     [
         ({"Content-Type": "text/plain"}, b"{}", 415),
-        ({**JSON, "Content-Encoding": "gzip"}, gzipped(b"{}"), 415),
+        ({**JSON, "Content-Encoding": "gzip"}, b"{}", 415),
         (JSON, b"[]", 400),
         (JSON, b'{"token":1,"token":2}', 400),
         (JSON, b"", 400),
@@ -137,6 +137,15 @@ def test_a_body_that_cannot_be_filled_is_refused(
         assert call(live, session, up, headers=headers, body=body).status == status
         assert live.last(session).type == "action.denied"
         assert up.connections == 0
+
+
+def test_a_coded_body_is_filled_decoded(tmp_path: Path, certs: Certs, up: Upstream) -> None:
+    with proxy_for(tmp_path, certs, up, kind="body", body="token") as (live, session):
+        lines = {**JSON, "Content-Encoding": "gzip"}
+        assert call(live, session, up, headers=lines, body=gzipped(b"{}")).status == 200
+    (record,) = up.requests
+    assert json.loads(record.body) == {"token": SECRET}
+    assert record.header("content-encoding") is None
 
 
 def test_a_secret_in_a_cookie(tmp_path: Path, certs: Certs, up: Upstream) -> None:
