@@ -110,6 +110,7 @@ def test_what_an_upstream_tells_of_an_upload_does_not_tell_a_right_letter(
         """Return how much the upstream had before the agent went on."""
         pack, before, calls = CODINGS[coding](), up.body_bytes, len(up.requests)
         coded = {"Content-Encoding": coding} if coding else {}
+        coded["Content-Type"] = "text/plain"  # what may be a form may have no coding
         head = {"Host": up.authority, "Transfer-Encoding": "chunked", **coded}
         tunnel.begin("POST", "/status/200", head)
         first = pack(body)
