@@ -151,7 +151,7 @@ def test_act_takes_the_operation_for_its_action(live: LiveProxy, up: Upstream) -
 
 
 def test_a_broken_document_refuses_with_file_and_operation(
-    live: LiveProxy, up: Upstream, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    live: LiveProxy, up: Upstream, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     session = live.spawn("demo_api")
     broken = DOCUMENT.replace("type: integer", "type: 5")
@@ -159,5 +159,5 @@ def test_a_broken_document_refuses_with_file_and_operation(
     with raw_connect(live.port, up.authority, session.auth) as tunnel:
         assert tunnel.status == 500
     assert up.requests == ()
-    said = "".join(capsys.readouterr())
+    said = caplog.text
     assert f"openapi '{tmp_path / 'pets.yaml'}': operation 'createPet'" in said
