@@ -5,6 +5,7 @@ BIN := .venv/bin
 UV ?= $(shell command -v uv || echo $(BIN)/uv)
 ARGS ?=
 SECONDS ?= 3600
+WRITES ?= 200
 # Most of a test's time is waiting, so one worker more than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
@@ -13,7 +14,7 @@ WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 help:
 	@echo "make demo          run the main job end to end, offline"
 	@echo "make test          run the tests (ARGS=… goes to pytest; WORKERS=0 for one process)"
-	@echo "make test-postgres run the tests that need a PostgreSQL server, which they start themselves"
+	@echo "make test-postgres run the tests that need a PostgreSQL server, which they start themselves (WRITES=… of each process)"
 	@echo "make setup         only make .venv"
 	@echo "make attack        run the attacks only, with a table of every scenario (ARGS='--scenarios FILE' writes it)"
 	@echo "make fuzz          send the proxy what nobody should, for an hour (SECONDS=…)"
@@ -39,9 +40,10 @@ clients: setup
 	@scripts/fetch_node.sh || true
 	@scripts/fetch_inspector.sh || true
 
-# What needs a PostgreSQL server; `make test` runs it too where one is installed.
+# What needs a PostgreSQL server, one with pgvector too. `make test` runs it where they are there, with fewer writes.
 test-postgres: setup
-	@$(BIN)/python -m pytest -m postgres $(ARGS)
+	@scripts/fetch_pgvector.sh || true
+	@MEMORY_WRITES=$(WRITES) $(BIN)/python -m pytest -m postgres $(ARGS)
 
 # Both fetch programs of others with npm; what cannot be fetched is skipped by name. No part of `make test`.
 test-hosts: setup

@@ -29,6 +29,8 @@ NO_TWIN = {
     "memory/ghost_memory/fulltext_sqlite.py": "told through its one door in test_fulltext.py",
     "memory/ghost_memory/fulltext_postgres.py": "needs a server: tests/postgres/test_memory.py",
     "memory/ghost_memory/reader_postgres.py": "needs a server: tests/postgres/test_commands.py",
+    "memory/ghost_memory/pgvector.py": "needs a server: tests/postgres/test_pgvector.py",
+    "memory/ghost_memory/pgvector_column.py": "needs a server: tests/postgres/test_pgvector.py",
     **{
         f"memory/ghost_memory/server/catalogue/{name}.py": "a table, told whole in catalogue/test_tools.py"
         for name in ("memories", "shared", "tasks", "decisions", "projects")

@@ -88,6 +88,8 @@ class _Held:
 class Matrix:
     """The vector leg of search, over what an embedder made; safe to share between threads."""
 
+    by: Final = "numpy"
+
     def __init__(self, engine: Engine, embedder: Embedder) -> None:
         self.weight = embedder.weight
         self._engine = engine

@@ -14,9 +14,11 @@ from sqlalchemy.engine import Engine
 
 from ghost_core.clock import Clock
 from ghost_core.settings import Settings
+from ghost_memory import pgvector
 from ghost_memory.asking import Vectors
 from ghost_memory.embedding.choosing import Resolve, embedder_of
 from ghost_memory.matrix import Matrix
+from ghost_memory.pgvector import PgVector
 from ghost_memory.worker import Worker
 
 __all__ = ["Sense"]
@@ -25,8 +27,14 @@ __all__ = ["Sense"]
 class Sense:
     """What the settings ask for, nothing at all with `backend = "none"`."""
 
-    def __init__(self, matrix: Matrix | None, worker: Worker | None) -> None:
+    def __init__(
+        self,
+        matrix: Matrix | None = None,
+        leg: Matrix | PgVector | None = None,
+        worker: Worker | None = None,
+    ) -> None:
         self._matrix = matrix
+        self._leg = leg
         self._worker = worker
 
     @classmethod
@@ -45,18 +53,19 @@ class Sense:
         """
         embedder = embedder_of(settings, resolve)
         if embedder is None:
-            return cls(None, None)
+            return cls()
         matrix = Matrix(engine, embedder)
+        leg = pgvector.leg(engine, embedder, matrix)
         seconds = settings.memory.embedding.sweep_seconds
         worker = Worker(engine, embedder, matrix, clock, sweep_seconds=seconds)
         if background:
             worker.start()
-        return cls(matrix, worker)
+        return cls(matrix, leg, worker)
 
     @property
     def vectors(self) -> Vectors | None:
         """The vector leg for `search`."""
-        return self._matrix
+        return self._leg
 
     def saved(self) -> None:
         """Say that texts came or changed; returns at once."""
@@ -68,11 +77,12 @@ class Sense:
         return self._worker is None or self._worker.catch_up(seconds)
 
     def health(self) -> Mapping[str, object]:
-        """Return model, how many are embedded and wait, vectors of others, trouble; empty without one."""
-        if self._worker is None:
+        """Return model, who compares, how many are embedded and wait, others, trouble; empty without one."""
+        if self._worker is None or self._leg is None:
             return {}
         found = self._worker.health()
         told: dict[str, object] = {"model": found.space, "trouble": found.trouble}
+        told["compared_by"] = self._leg.by
         if found.counts is not None:
             told |= {"embedded": found.counts.embedded, "pending": found.counts.pending}
             told["others"] = dict(found.counts.others)

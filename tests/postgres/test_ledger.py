@@ -86,15 +86,6 @@ def started(program: str, folder: Path, shared: Shared) -> subprocess.Popen[str]
     )
 
 
-def gaps(shared: Shared) -> list[object]:
-    """Return what would not fit one gap-free chain: indexes and sequence numbers that jump."""
-    return shared.run(
-        "SELECT idx FROM (SELECT idx, row_number() OVER (ORDER BY idx) - 1 AS place, seq,"
-        " row_number() OVER (PARTITION BY sid ORDER BY seq) - 1 AS turn FROM entries) e"
-        " WHERE idx <> place OR seq <> turn"
-    )
-
-
 def test_an_entry_is_there_when_its_receipt_is(shared: Shared, owned: Owned):
     asked, answered = owned.act()
     stored = shared.run("SELECT body FROM entries ORDER BY idx")
@@ -127,7 +118,7 @@ def test_six_processes_with_four_threads_make_one_gap_free_chain(tmp_path: Path,
     counted = "SELECT count(*) FROM entries WHERE type = '{}'"
     assert shared.run(counted.format("action.intent")) == [120]
     assert shared.run(counted.format("log.init")) == [1]
-    assert gaps(shared) == []
+    assert shared.gaps() == []
     assert differences(db.engine(shared.url)) == []
 
 
@@ -142,7 +133,7 @@ def test_a_process_killed_while_it_writes_leaves_a_whole_ledger(tmp_path: Path, 
     with opened(tmp_path, shared) as recorder:
         spawned(recorder).act()
         assert differences(recorder.engine) == []
-    assert gaps(shared) == []
+    assert shared.gaps() == []
     assert shared.run("SELECT count(*) FROM entries WHERE type = 'action.intent'")[0] >= written
 
 
@@ -153,7 +144,7 @@ def test_a_locked_database_fails_the_call_and_moves_no_chain(tmp_path: Path, sha
             recorder.append(intent(owned.sid))
         assert caught.value.code == "database.locked"
         owned.act()
-    assert gaps(shared) == []
+    assert shared.gaps() == []
 
 
 def test_a_lost_connection_fails_the_call_and_the_next_goes_on(shared: Shared, owned: Owned):
@@ -165,7 +156,7 @@ def test_a_lost_connection_fails_the_call_and_the_next_goes_on(shared: Shared, o
         owned.act()
     assert caught.value.code == "database.unreachable"
     owned.act()
-    assert gaps(shared) == []
+    assert shared.gaps() == []
 
 
 @pytest.fixture(scope="module")
@@ -310,7 +301,7 @@ def test_another_home_goes_on_with_the_log_but_signs_no_head(tmp_path: Path, sha
     with opened(tmp_path / "one", shared) as first:
         made = Ledger(first.engine, Home(tmp_path / "one")).bundle(owned.sid)
         assert verify_bundle(bundle.encode(made), [first.log_vkey]).verdict == "valid"
-    assert gaps(shared) == []
+    assert shared.gaps() == []
 
 
 def test_a_role_that_may_only_append_can_do_nothing_else(tmp_path: Path, shared: Shared):

@@ -12,17 +12,24 @@ import pytest
 
 from ghost_core import db
 from ghost_core.paths import Home
+from ghost_core.secret import SecretBytes
+from ghost_core.settings import Settings
+from ghost_ledger.export.replay import standing
 from ghost_ledger.projections import differences
+from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
-from ghost_memory import changing, fulltext, memories, passive, projects, words
+from ghost_memory import changing, fulltext, memories, passive, projects, verifying, words
 from ghost_memory.journal import Journal, Who
+from ghost_memory.pgvector_column import ready
+from ghost_memory.sense import Sense
 from support.handclock import HandClock
 from support.memory import Store
 from support.postgres import Shared
 
 pytestmark = pytest.mark.postgres
 
-PROCESSES, WRITES = 8, 20
+PROCESSES = 8
+WRITES = int(os.environ.get("MEMORY_WRITES", "20"))  # 200 with `make test-postgres`
 SAVER = """
 import sys
 from pathlib import Path
@@ -143,8 +150,26 @@ def test_the_audit_log_names_every_change(memory: Store, shared: Shared):
     assert differences(memory.recorder.engine) == []
 
 
+def test_without_pgvector_numpy_compares(memory: Store, shared: Shared):
+    if shared.run("SELECT 1 FROM pg_available_extensions WHERE name = 'vector'"):
+        pytest.skip("this server has pgvector: test_pgvector.py")
+    assert ready(memory.recorder.engine) == ""
+    memory.save("the staging proxy listens on 8402")
+    with Sense.open(
+        Settings(), memory.recorder.engine, memory.clock, no_secret, background=False
+    ) as sense:
+        assert sense.catch_up(20.0)
+        assert sense.vectors is not None
+        assert len(sense.vectors.near("staging", projects=None, limit=5)) == 1
+        assert sense.health()["compared_by"] == "numpy"
+
+
+def no_secret(reference: object) -> SecretBytes:
+    raise AssertionError(reference)
+
+
 @pytest.mark.slow
-@pytest.mark.timeout(300)
+@pytest.mark.timeout(600)
 def test_eight_processes_lose_no_row(tmp_path: Path, shared: Shared):
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
     children = [
@@ -156,7 +181,20 @@ def test_eight_processes_lose_no_row(tmp_path: Path, shared: Shared):
         )
         for number in range(PROCESSES)
     ]
-    assert [child.communicate(timeout=250)[1] for child in children] == [""] * PROCESSES
-    assert shared.run("SELECT count(*) FROM memories") == [PROCESSES * WRITES]
+    results = [(child.communicate(timeout=500)[1], child.returncode) for child in children]
+    assert results == [("", 0)] * PROCESSES
+    saved = {text for (text,) in shared.run("SELECT ARRAY[content] FROM memories")}
+    assert saved == {
+        f"process {number} wrote line {each}"
+        for number in range(PROCESSES)
+        for each in range(WRITES)
+    }
+    assert shared.gaps() == []
     engine = db.engine(shared.url)
     assert differences(engine) == []
+    with db.read(engine) as connection:
+        checked = verifying.check(connection)
+    assert (checked.memories, checked.wrong) == (PROCESSES * WRITES, ())
+    held = standing(Ledger(engine, Home(tmp_path)), Home(tmp_path), checked.sessions)
+    assert (held.log.whole, held.broken) == (True, {})
+    engine.dispose()

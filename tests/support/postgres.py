@@ -24,17 +24,29 @@ from support.processes import free_port
 
 USER, PASSWORD = "ghost", "correct-horse"
 _PLACES = ("/usr/lib/postgresql", "/usr/local/pgsql", "/opt/homebrew/opt")
+_ROOT = Path(__file__).parents[2]
+_FETCHED = _ROOT / ".venv" / "pgvector"  # by scripts/fetch_pgvector.sh
 _NOBODY = 65534
 _numbers = count()
 
 
-def programs() -> Path | None:
-    """Return the folder of `initdb` and `postgres`, or None where there is none."""
-    cached = Path(__file__).parents[2] / ".cache" / "postgresql"
+def programs(extension: str = "") -> Path | None:
+    """Return the folder of `initdb` and `postgres` of a server, with this extension; None for none."""
     found = [Path(shutil.which("initdb") or "/nonexistent")]
-    for place in (cached, *map(Path, _PLACES)):
+    for place in (_ROOT / ".cache" / "postgresql", *map(Path, _PLACES), _FETCHED):
         found += sorted(place.glob("**/bin/initdb"), reverse=True)
-    return next((path.parent for path in found if (path.parent / "postgres").exists()), None)
+    folders = (path.parent for path in found if (path.parent / "postgres").exists())
+    return next((each for each in folders if not extension or has(each, extension)), None)
+
+
+def has(bin_: Path, extension: str) -> bool:
+    """Tell whether a server has an extension, and whoever would run it may."""
+    words = [str(bin_ / "pg_config"), "--sharedir"]
+    try:
+        place = subprocess.run(words, capture_output=True, text=True, user=_owner(), check=False)
+    except OSError:
+        return False
+    return Path(place.stdout.strip(), "extension", f"{extension}.control").exists()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,13 +107,21 @@ class Shared:
         """Run statements from outside; see `Server.run`."""
         return self.server.run(self.name, *statements)
 
+    def gaps(self) -> list[Any]:
+        """Return what would not fit one gap-free chain: indexes and sequence numbers that jump."""
+        return self.run(
+            "SELECT idx FROM (SELECT idx, row_number() OVER (ORDER BY idx) - 1 AS place, seq,"
+            " row_number() OVER (PARTITION BY sid ORDER BY seq) - 1 AS turn FROM entries) e"
+            " WHERE idx <> place OR seq <> turn"
+        )
+
 
 @contextlib.contextmanager
 def running(bin_: Path) -> Iterator[Server]:
     """Make a cluster, start it, and remove it in the end."""
     with tempfile.TemporaryDirectory(prefix="pg", ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        owner = _NOBODY if os.geteuid() == 0 else None
+        owner = _owner()
         _initialised(bin_, folder, owner)
         server = Server(folder, free_port())
         process = _started(bin_, server, owner)
@@ -111,6 +131,10 @@ def running(bin_: Path) -> Iterator[Server]:
         finally:
             process.send_signal(signal.SIGINT)
             process.wait(20)
+
+
+def _owner() -> int | None:
+    return _NOBODY if os.geteuid() == 0 else None
 
 
 def _initialised(bin_: Path, folder: Path, owner: int | None) -> None:
