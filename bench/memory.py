@@ -32,7 +32,7 @@ from ghost_core.paths import Home
 from ghost_core.settings_models import SearchSettings
 from ghost_ledger.recorder import Recorder
 from ghost_memory import assemble, passive, projects, saving, words
-from ghost_memory.asking import Query
+from ghost_memory.asking import Query, Vectors
 from ghost_memory.journal import Journal, Who
 from ghost_memory.reader import opened
 from ghost_memory.saving import Note
@@ -127,7 +127,7 @@ def embedded(size: int, random: np.random.Generator) -> Random:
     return Random([f"{number:032x}" for number in range(size)], matrix)
 
 
-def find(connection: Connection, text: str, leg: Random | None) -> object:
+def find(connection: Connection, text: str, leg: Vectors | None) -> object:
     return search(connection, Query(text, "app"), vectors=leg, settings=SearchSettings(), now=NOW)
 
 
