@@ -10,10 +10,9 @@ from collections.abc import Collection, Mapping
 from typing import Final
 
 import sqlalchemy as sa
-import structlog
 from sqlalchemy.engine import Engine
 
-from ghost_core import db
+from ghost_core import db, log
 from ghost_core.errors import DeniedError, GhostError, UnavailableError
 from ghost_memory.embedding.embedder import Embedder, Rows
 from ghost_memory.matrix import Matrix
@@ -40,7 +39,7 @@ def leg(engine: Engine, embedder: Embedder, matrix: Matrix) -> Matrix | PgVector
     try:
         place = ready(engine)
     except GhostError as error:
-        structlog.get_logger(__name__).info("memory.pgvector_unused", why=error.message)
+        log.events(__name__).info("memory.pgvector_unused", why=error.message)
         return matrix
     return PgVector(engine, embedder, place, matrix) if place else matrix
 

@@ -54,7 +54,7 @@ def test_a_short_command_starts_no_thread_and_can_catch_up(memory: Store) -> Non
         assert (sense.health()["embedded"], sense.health()["pending"]) == (0, 1)
         assert sense.catch_up(5.0)
         assert (sense.health()["embedded"], sense.health()["pending"]) == (1, 0)
-        assert sense.health()["others"] == {}
+        assert (sense.health()["others"], sense.health()["compared_by"]) == ({}, "numpy")
 
 
 def test_without_an_embedder_there_is_nothing(memory: Store) -> None:
