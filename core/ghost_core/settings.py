@@ -36,6 +36,7 @@ __all__ = [
     "ToolSettings",
     "files",
     "load",
+    "note",
     "peek",
     "sources",
 ]
@@ -85,7 +86,7 @@ def sources(
     """Gather what each source says, unchecked; raises ConfigError for one that cannot be read."""
     found = gather(paths.home(), cwd or paths.current(), overrides)
     for text in found.warnings:
-        (warn or _log_once)(text)
+        (warn or note)(text)
     return found
 
 
@@ -98,7 +99,8 @@ def files(*, cwd: Path | None = None) -> tuple[Path, ...]:
 
 
 @lru_cache(maxsize=256)
-def _log_once(text: str) -> None:
+def note(text: str) -> None:
+    """Warn of something in the settings that breaks nothing, once in this process."""
     import logging  # a fifth of a short start, which is mostly silent
 
     logging.getLogger("ghost.settings").warning("%s", text)

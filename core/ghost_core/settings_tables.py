@@ -5,8 +5,9 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import Field, ModelWrapValidatorHandler, PrivateAttr, model_validator
 
+from ghost_core.settings_tighten import Untrusted
 from ghost_core.settings_types import (
     Event,
     ExpandedPath,
@@ -146,6 +147,20 @@ class RuleSettings(Section):
 
     deny: RuleMatch | None = None
     approve: RuleMatch | None = None
+    _untrusted: bool = PrivateAttr(default=False)
+
+    @property
+    def untrusted(self) -> bool:
+        """Whether it comes from a project's file that nobody has trusted."""
+        return self._untrusted
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _from_where(cls, value: object, read: ModelWrapValidatorHandler[Self]) -> Self:
+        made = read(value)
+        if isinstance(value, Untrusted):
+            made._untrusted = True  # noqa: SLF001  # ours
+        return made
 
     @model_validator(mode="after")
     def _one_of_two(self) -> Self:

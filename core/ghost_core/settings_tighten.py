@@ -16,6 +16,10 @@ type Tree = dict[str, object]
 type Steps = tuple[str, ...]
 
 
+class Untrusted(dict[str, object]):
+    """A rule of a project file that nobody has trusted: whoever reads it may not be locked out by it."""
+
+
 def tighten(project: Mapping[str, object], base: Mapping[str, object]) -> tuple[Tree, list[str]]:
     """Return what counts of an untrusted project file over `base`, and the names that do not.
 
@@ -27,7 +31,7 @@ def tighten(project: Mapping[str, object], base: Mapping[str, object]) -> tuple[
         if value == {} and _is_section(steps):
             continue
         if _counts(steps, value, base):
-            put(kept, steps, value)
+            put(kept, steps, _marked(value) if steps == ("rules",) else value)
         else:
             dropped.append(".".join(steps))
     return kept, dropped
@@ -60,6 +64,12 @@ def put(tree: Tree, steps: Steps, value: object) -> None:
             return
         tree = below
     tree[last] = value
+
+
+def _marked(rules: object) -> object:
+    if not isinstance(rules, list):
+        return rules
+    return [Untrusted(each) if isinstance(each, dict) else each for each in rules]
 
 
 def _is_section(steps: Steps) -> bool:

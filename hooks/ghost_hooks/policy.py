@@ -13,6 +13,7 @@ from ghost_hooks.fingerprint import RULES, Fingerprint
 from ghost_hooks.folder import Listing, Stage
 from ghost_hooks.gates import ExtraHook, Gates, failed, reading, until_denied
 from ghost_hooks.grants import Grant, Grants
+from ghost_hooks.known import Known, require_credentials
 from ghost_hooks.override import asks_otherwise
 from ghost_hooks.pattern import is_method
 from ghost_hooks.posting import Poster
@@ -31,7 +32,8 @@ _DECISIONS_LIMIT = 1024
 class Policy:
     """Judges every request of a session; deny wins, no scope allows nothing, a failure refuses.
 
-    Raises: ConfigError for a broken tool, rule or schema, UsageError for a scope of bad grammar.
+    Raises: ConfigError for a broken tool, rule or schema or a name that points nowhere, UsageError
+    for a scope of bad grammar.
     """
 
     def __init__(self, settings: Settings, scopes: Sequence[str]) -> None:
@@ -43,7 +45,9 @@ class Policy:
         self._grants = Grants.compile(self.catalogue, self.scopes)
         self._rules = from_settings(settings.rules)
         self._folder = RuleFolder(settings.hooks.dir / RULES)
-        self._folder.current()
+        require_credentials(settings)
+        self._known = Known.of(self.catalogue)
+        self._known.require((*self._rules, *self._folder.current()))
         texts = [scope.text for scope in self.scopes]
         self._fingerprint = Fingerprint(settings, self.catalogue, texts)
         self._decided_under: tuple[Listing, tuple[Rule, ...]] | None = None
@@ -129,6 +133,7 @@ class Policy:
             rules += self._folder.current()
         files = (listing, rules)
         if files != self._decided_under:
+            self._known.require(rules)
             self._decided_under = files
             self._decisions.clear()
         key = (method, target, wanted)

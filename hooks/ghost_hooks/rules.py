@@ -30,9 +30,13 @@ _NO_APPROVALS = "needs an approval, and approvals are not available: refused"
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One rule, compiled; `approve` marks one that asks for an approval, `asserts` an assertion."""
+    """One rule, compiled; `approve` marks one that asks for an approval, `asserts` an assertion.
+
+    `about` is what it says in words; `untrusted` marks one of a project's file that nobody has trusted.
+    """
 
     name: str
+    about: RuleMatch
     host: HostPattern
     methods: Methods
     path: PathPattern
@@ -41,6 +45,7 @@ class Rule:
     condition: Condition | None
     approve: bool
     asserts: bool = False
+    untrusted: bool = False
 
     @classmethod
     def from_settings(cls, name: str, settings: RuleSettings) -> Self:
@@ -49,6 +54,7 @@ class Rule:
         try:
             return cls(
                 name,
+                found,
                 HostPattern.parse(found.host),
                 Methods.parse(found.method),
                 PathPattern.parse(found.path),
@@ -56,9 +62,17 @@ class Rule:
                 name_glob(found.action) if found.action else None,
                 Condition.parse(found.when) if found.when else None,
                 settings.approve is not None,
+                untrusted=settings.untrusted,
             )
         except (UsageError, ConfigError) as error:
             raise ConfigError(f"{name}: {error.message}", code="rule.malformed") from error
+
+    @property
+    def key(self) -> str:
+        """The word under which it stands in its file."""
+        if self.asserts:
+            return "assert"
+        return "approve" if self.approve else "deny"
 
     @property
     def named(self) -> bool:

@@ -88,6 +88,8 @@ class Catalogue:
             for name, tool in settings.tools.items()
             for route in _routes(name, tool, actions[name])
         ]
+        for name, tool in settings.tools.items():
+            _require_idempotency(name, tool)
         routes.sort(key=lambda route: route.path.weight, reverse=True)
         return cls(settings.tools, actions, tuple(routes))
 
@@ -231,7 +233,10 @@ def _checked(url: str) -> str:
 def _idempotency(tool: ToolSettings, method: str, key: str | None) -> tuple[str, str] | None:
     if not tool.idempotency or method in _SAFE_TO_REPEAT:
         return None
-    where, _, name = tool.idempotency.partition(":")
-    if where != "header" or not _TOKEN.match(name):
-        raise ConfigError("idempotency: expected header:NAME", code="tool.malformed")
-    return name.lower(), key or uuid7_hex()
+    return tool.idempotency.partition(":")[2].lower(), key or uuid7_hex()
+
+
+def _require_idempotency(name: str, tool: ToolSettings) -> None:
+    where, _, header = (tool.idempotency or "header:X").partition(":")
+    if where != "header" or not _TOKEN.match(header):
+        raise _malformed(name, "idempotency: expected header:NAME")

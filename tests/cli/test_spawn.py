@@ -173,3 +173,32 @@ def test_a_receiver_hears_of_the_session(home: Path, tmp_path: Path, certs: Cert
         first, second = ops.requests
     assert opened(first)["data"]["ttl_seconds"] == 300
     assert opened(first)["id"] == opened(second)["id"]
+
+
+@pytest.mark.parametrize(
+    ("more", "code"),
+    [
+        ('[[rules]]\ndeny = { tool = "shopp" }\n', "rule.unknown"),
+        ('[[rules]]\ndeny = { tool = "shop", action = "lists" }\n', "rule.unknown"),
+        ('[tools.late]\ncredential = "nosuch"\n', "credential.unknown"),
+        ('[tools.late]\nidempotency = "Idempotency-Key"\n', "tool.malformed"),
+    ],
+)
+def test_names_of_the_home_that_point_nowhere_are_a_broken_configuration(
+    capsys: pytest.CaptureFixture[str], configured: Path, more: str, code: str
+) -> None:
+    (configured / "ghost.toml").write_text(TOOLS + more)
+    exit_code, found = refused(capsys, "--intent", "x", "--scope", "shop")
+    assert (exit_code, found) == (3, code)
+
+
+def test_a_clones_rule_about_a_tool_that_is_not_here_locks_nobody_out_until_it_is_trusted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    file = tmp_path / "ghost.toml"
+    file.write_text('[[rules]]\ndeny = { tool = "of_theirs" }\n')
+    assert main(["spawn", "--intent", "x", "--scope", "shop"]) == 0
+    assert "rules.0: deny.tool 'of_theirs': no tool has this name" in capsys.readouterr().err
+    assert main(["trust", str(file)]) == 0
+    capsys.readouterr()
+    assert refused(capsys, "--intent", "x", "--scope", "shop") == (3, "rule.unknown")

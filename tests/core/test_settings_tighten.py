@@ -14,7 +14,7 @@ from ghost_core.settings_tables import (
     ToolSettings,
     WebhookSettings,
 )
-from ghost_core.settings_tighten import lookup, put, tighten
+from ghost_core.settings_tighten import Untrusted, lookup, put, tighten
 
 
 def one(key: str, value: object) -> dict[str, object]:
@@ -162,3 +162,11 @@ def test_a_value_in_the_place_of_a_table_is_not_overwritten() -> None:
     tree: dict[str, object] = {"a": 1}
     put(tree, ("a", "b"), 2)
     assert tree == {"a": 1}
+
+
+def test_rules_are_kept_and_marked_as_those_of_nobody() -> None:
+    kept, dropped = tighten({"rules": [{"deny": {"host": "*"}}, "odd"]}, {})
+    assert (kept, dropped) == ({"rules": [{"deny": {"host": "*"}}, "odd"]}, [])
+    rules = kept["rules"]
+    assert isinstance(rules, list)
+    assert [type(each) for each in rules] == [Untrusted, str]

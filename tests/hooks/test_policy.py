@@ -318,7 +318,12 @@ def test_equal_policies_have_equal_hashes_and_different_ones_do_not(tmp_path: Pa
         make_policy(tmp_path, "stripe").hash,
         make_policy(tmp_path, "stripe", "free", rules=[{"deny": {"host": "x.example"}}]).hash,
         make_policy(tmp_path, "stripe", "free", tools={"stripe": TOOLS["stripe"]}).hash,
-        make_policy(tmp_path, "stripe", "free", credentials={}).hash,
+        make_policy(
+            tmp_path,
+            "stripe",
+            "free",
+            credentials={"stripe": {"secret": "env:X", "hosts": ["api.stripe.com/v1/**"]}},
+        ).hash,
         make_policy(tmp_path, "stripe", "free", proxy={"buffer_limit": "1MB"}).hash,
     }
     assert len(others) == 5

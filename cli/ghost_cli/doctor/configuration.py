@@ -37,7 +37,7 @@ class Reading:
             yield _warning(text)
         found = settings.load(warn=lambda _: None)
         self.known = Known(found.proxy.host, found.proxy.port, _bound(found))
-        yield _supported(found)
+        yield from _supported(found)
 
 
 def _warning(text: str) -> Check:
@@ -48,16 +48,19 @@ def _warning(text: str) -> Check:
     return warn("project", text, rest.rpartition("to trust it: ")[2])
 
 
-def _supported(found: Settings) -> Check:
+def _supported(found: Settings) -> Iterator[Check]:
     """Ask the proxy itself whether it would start with these settings."""
     from ghost_addons.supported import refuse_unsupported
 
+    notes: list[str] = []
     try:
-        refuse_unsupported(found)
+        refuse_unsupported(found, note=notes.append)
     except ConfigError as error:
-        return fail("configuration", error.message, error.hint or "ghost config show --origin")
+        yield fail("configuration", error.message, error.hint or "ghost config show --origin")
+        return
+    yield from (warn("project", text, "ghost config show --origin") for text in notes)
     named = f"{len(found.tools)} tools, {len(found.credentials)} credentials"
-    return ok("configuration", f"{named}, {len(found.rules)} rules")
+    yield ok("configuration", f"{named}, {len(found.rules)} rules")
 
 
 def _bound(found: Settings) -> tuple[str, ...]:

@@ -52,6 +52,8 @@ def test_what_this_version_refuses_is_told_before_the_proxy_does(home: Path) -> 
             '[tools.a.actions.b.limits]\nsum = { field = "amount[", max = 1 }',
             "tools.a.actions.b.limits.sum.field",
         ),
+        ('[[rules]]\ndeny = { tool = "paymentz" }', "rules.0: deny.tool 'paymentz'"),
+        ('[tools.x]\ncredential = "nosuch"', "tool 'x': credential 'nosuch' is not configured"),
         (
             '[webhooks.a]\nurl = "https://169.254.169.254/"\non = ["session.sealed"]\n'
             'secret = "env:X"',
@@ -82,3 +84,16 @@ def test_a_projects_file_that_waits_for_trust_is_told(
     _, (found, _) = read(home, "")
     assert (found.name, found.status) == ("project", "warn")
     assert found.mend == f"ghost trust {tmp_path}/ghost.toml"
+
+
+def test_a_clones_rule_about_a_tool_that_is_not_here_is_a_warning(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "ghost.toml").write_text('[[rules]]\ndeny = { tool = "of_theirs" }\n')
+    monkeypatch.chdir(tmp_path)
+    _, found = read(home, "")
+    assert [(each.name, each.status) for each in found] == [
+        ("project", "warn"),
+        ("configuration", "ok"),
+    ]
+    assert "deny.tool 'of_theirs'" in found[0].found
