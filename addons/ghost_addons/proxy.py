@@ -161,7 +161,7 @@ class Proxy:
             raise DeniedError(f"session {sid}: evaporated", code="session.evaporated")
         match request.get("op"):
             case "status":
-                return {"session_id": sid, "port": self.port, "calls": len(session.calls)}
+                return self._status(session)
             case "sign" if session.alive():
                 return self._signings[sid].answer(request)
             case "sign":
@@ -174,6 +174,16 @@ class Proxy:
                 return await self.evaporate(session, grace_seconds=seconds)
             case unknown:
                 raise UsageError(f"control request {unknown!r}: unknown", code="control.unknown")
+
+    def _status(self, session: LiveSession) -> Message:
+        """Say what we serve; the database helps whoever cannot read the configuration any more."""
+        return {
+            "session_id": session.sid,
+            "port": self.port,
+            "calls": len(session.calls),
+            "home": str(self.home.root.resolve()),
+            "database": self.settings.database.url,
+        }
 
     async def act(self, session: LiveSession, request: Message) -> Message:
         """Run one declared call through our own gates and return act's document."""

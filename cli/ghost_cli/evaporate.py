@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ghost_cli import output, sessions
+from ghost_cli import output, salvage, sessions
 from ghost_cli.sessions import Message, Opened
 from ghost_core.clock import SystemClock, rfc3339
 from ghost_core.errors import DeniedError, NotFoundError
@@ -25,19 +25,18 @@ def evaporate(
 
     Example: ghost evaporate --session-id gh_…
     """
-    opened = Opened.now()
     request: Message = {"op": "evaporate", "grace": grace}
     try:
         document = sessions.asked(
             session_id,
             request,
             timeout=grace + MARGIN_SECONDS,
-            alone=lambda: _alone(opened, session_id),
+            alone=lambda: _alone(salvage.opened(), session_id),
         )
     except DeniedError as error:
         if error.code != "session.evaporated":
             raise
-        document = _alone(opened, session_id)
+        document = _alone(salvage.opened(), session_id)
     output.result(document)
     return 0
 

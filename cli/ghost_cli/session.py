@@ -9,8 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ghost_cli import output
-from ghost_cli.sessions import Opened
+from ghost_cli import output, salvage
 from ghost_core import db
 from ghost_core.clock import Clock, SystemClock, rfc3339
 from ghost_core.errors import NotFoundError
@@ -83,7 +82,7 @@ def status_of(row: SessionRow, clock: Clock) -> str:
 @contextmanager
 def _ledger(clock: Clock) -> Iterator[Ledger | None]:
     """Open the ledger for reading, after what the dead left open was written down; None if there is none."""
-    opened = Opened.now()
+    opened = salvage.opened()
     url = opened.settings.database.url
     engine = db.engine(url)
     try:
