@@ -20,6 +20,7 @@ from ghost_hooks.process import Finished, run
 from ghost_hooks.request import Verdict
 from ghost_hooks.rules import Rule, read_rules
 from ghost_hooks.schemas import Schema
+from ghost_hooks.validator import BROKEN
 from ghost_hooks.webhook import PAST, labels_of
 
 _BAD_REPLY = 502
@@ -75,11 +76,7 @@ class HookRunner:
                     hook, content, [*argv, str(content.path), content.hash], document
                 )
             case _ if not content.executable:
-                return _failed(
-                    hook,
-                    "is not executable (chmod +x) and has no known suffix",
-                    code="hook.unknown",
-                )
+                return _failed(hook, _not_executable(hook, content), code="hook.unknown")
             case _ if not content.data.startswith(_PROGRAMS):
                 return _failed(
                     hook, "is no program: expected #! in its first line", code="hook.unknown"
@@ -95,11 +92,19 @@ class HookRunner:
             argv, stdin=data, folder=hook.root, timeout_seconds=self.timeout_seconds
         )
         verdict = _read(hook, finished)
+        if hook.path.suffix == ".py" and finished.exit == BROKEN and finished.output:
+            verdict = _failed(hook, verdict.reason, code="hook.failed")
         if verdict.allow and hook.path.suffix == ".py" and not finished.output:
             verdict = _failed(hook, "ended before it gave a verdict", code="hook.output")
         if not _unchanged(hook, content):
             verdict = _failed(hook, "changed while it ran", code="hook.changed")
         return replace(verdict, exit=finished.exit, ms=finished.ms)
+
+
+def _not_executable(hook: Hook, content: Content) -> str:
+    if hook.path.suffix == ".sh" or content.data.startswith(_PROGRAMS):
+        return f"is not executable: chmod 700 {hook.name}"
+    return "has no known suffix (.py .json .yaml .yml) and is not executable"
 
 
 def _written(document: Mapping[str, object]) -> bytes:

@@ -14,20 +14,35 @@ import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Final
+
+BROKEN: Final = 3
+"""The exit status of a file that cannot be loaded: it refuses, but that is no verdict about the call."""
 
 
 def main(path: str, expected: str, *, stdin: BinaryIO, stdout: BinaryIO) -> int:
-    """Return 0 if the validator allows, 1 if it raises or refuses, 2 if the file is another one."""
+    """Return 0 if the validator allows, 1 if it raises or refuses, 2 if the file is another one.
+
+    Also 3 if it cannot be loaded.
+    """
     source = Path(path).read_bytes()
     if not hmac.compare_digest(hashlib.sha256(source).hexdigest(), expected):
         return 2
     try:
-        answer = _answer(_call(_load(source, path), json.load(stdin)))
+        validate = _load(source, path)
     except (Exception, SystemExit) as error:  # noqa: BLE001  # whatever it raises is a refusal
-        answer = {"verdict": "deny", "reason": str(error) or type(error).__name__}
+        stdout.write(json.dumps(_denied(error, "cannot be loaded: ")).encode())
+        return BROKEN
+    try:
+        answer = _answer(_call(validate, json.load(stdin)))
+    except (Exception, SystemExit) as error:  # noqa: BLE001
+        answer = _denied(error)
     stdout.write(json.dumps(answer).encode())
     return 0 if answer["verdict"] == "allow" else 1
+
+
+def _denied(error: BaseException, what: str = "") -> dict[str, object]:
+    return {"verdict": "deny", "reason": what + (str(error) or type(error).__name__)}
 
 
 def _load(source: bytes, path: str) -> Callable[..., object]:
@@ -35,7 +50,7 @@ def _load(source: bytes, path: str) -> Callable[..., object]:
     exec(compile(source, path, "exec"), space)  # noqa: S102  # the user's own hook, hashed above
     validate = space.get("validate")
     if not callable(validate):
-        raise TypeError("validator: expected a function validate(request)")
+        raise TypeError("expected a function validate(request)")
     return validate
 
 

@@ -251,3 +251,34 @@ def test_an_unexpected_failure_shows_its_kind_only(tmp_path: Path) -> None:
     path = _script(tmp_path, "#!/bin/sh\n")
     verdict = _run(path, {"secret": object()})
     assert (verdict.code, verdict.reason) == ("hook.failed", "failed with TypeError")
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "status"),
+    [
+        ("def validate(request):\n    return (", "hook.failed", 500),
+        ("raise SystemExit(0)", "hook.failed", 500),
+        ("def validate(request):\n    raise ValueError('(')", "hook.denied", 403),
+        ("def validate(request):\n    raise SystemExit(3)", "hook.denied", 403),
+    ],
+)
+def test_a_validator_that_cannot_be_loaded_is_a_failure_and_no_verdict(
+    tmp_path: Path, source: str, code: str, status: int
+) -> None:
+    verdict = _run(_script(tmp_path, source, "_pre.py"))
+    assert (verdict.allow, verdict.code, verdict.status) == (False, code, status)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "reason"),
+    [
+        ("_pre.sh", "exit 0", "is not executable: chmod 700 _pre.sh"),
+        ("_pre.bin", "#!/bin/sh\n", "is not executable: chmod 700 _pre.bin"),
+        ("_pre.toml", "", "has no known suffix (.py .json .yaml .yml) and is not executable"),
+    ],
+)
+def test_what_is_not_executable_is_told_with_what_mends_it(
+    tmp_path: Path, name: str, text: str, reason: str
+) -> None:
+    verdict = _run(_script(tmp_path, text, name, mode=0o600))
+    assert (verdict.code, verdict.reason) == ("hook.unknown", reason)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from ghost_hooks.validator import main
+from ghost_hooks.validator import BROKEN, main
 
 _PRE = {"request": {"method": "POST", "body": "{}"}}
 _POST = {**_PRE, "response": {"status": 200}}
@@ -48,16 +48,27 @@ def test_returning_nothing_or_true_allows(tmp_path: Path, source: str) -> None:
         ("def validate(request): return 0", "the validator refuses"),
         ("def validate(request): return {'verdict': 'maybe'}", "the validator refuses"),
         ("def validate(): pass", "validate() takes 0 positional arguments but 1 was given"),
-        ("x = 1", "validator: expected a function validate(request)"),
     ],
 )
 def test_raising_or_anything_else_denies(tmp_path: Path, source: str, reason: str) -> None:
     assert _run(tmp_path, source) == (1, {"verdict": "deny", "reason": reason})
 
 
-def test_source_that_does_not_compile_denies(tmp_path: Path) -> None:
-    status, said = _run(tmp_path, "def (")
-    assert (status, said["verdict"]) == (1, "deny")
+@pytest.mark.parametrize(
+    ("source", "reason"),
+    [
+        ("x = (", "cannot be loaded: '(' was never closed"),
+        ("import no_such_module", "cannot be loaded: No module named 'no_such_module'"),
+        ("raise SystemExit", "cannot be loaded: SystemExit"),
+        ("x = 1", "cannot be loaded: expected a function validate(request)"),
+    ],
+)
+def test_a_file_that_cannot_be_loaded_denies_and_is_told_from_a_verdict(
+    tmp_path: Path, source: str, reason: str
+) -> None:
+    status, said = _run(tmp_path, source)
+    assert (status, said["verdict"]) == (BROKEN, "deny")
+    assert str(said["reason"]).startswith(reason)
 
 
 def test_a_verdict_passes_as_it_is(tmp_path: Path) -> None:
