@@ -24,7 +24,6 @@ from ghost_core.settings_tighten import Steps, Tree, lookup, put, tighten
 
 NAME = "ghost.toml"
 SIZE_LIMIT = 1024 * 1024
-_PLACE = re.compile(r"at (line \d+, column \d+|end of document)")
 
 
 class Layer(NamedTuple):
@@ -149,12 +148,13 @@ def parse(data: bytes, path: Path) -> Tree:
     try:
         return tomllib.loads(data.decode(), parse_float=Decimal)
     except (ValueError, ArithmeticError, RecursionError) as error:
-        found = _PLACE.search(str(error))
-        place = f", {found.group(1)}" if found else ""
-        if "twice" in str(error):
-            place += ", a table is there a second time"
+        from ghost_core.settings_syntax import explained
+
+        why, hint = explained(str(error), data.decode(errors="replace"))
         # Not chained: the parser's own message may repeat a value.
-        raise ConfigError(f"file {str(path)!r}: is no TOML{place}", code="config.syntax") from None
+        raise ConfigError(
+            f"file {str(path)!r}: is no TOML{why}", code="config.syntax", hint=hint
+        ) from None
 
 
 def _file_layer(path: Path) -> Layer:

@@ -54,7 +54,11 @@ def examine(name: str, examination: Examination) -> Iterator[Check]:
     try:
         yield from examination()
     except GhostError as error:
-        yield fail(name, error.message, error.hint or "mend what it names, then: ghost doctor")
+        yield fail(
+            name,
+            error.message,
+            error.hint or "change what it names, then run it again: ghost doctor",
+        )
     except (OSError, ImportError, ValueError, ArithmeticError) as error:
         yield fail(name, f"could not be looked at, {type(error).__name__}", REINSTALL)
 
