@@ -70,7 +70,8 @@ def examinations(environ: Mapping[str, str]) -> Iterator[Check]:
 def _surroundings(
     environ: Mapping[str, str], reading: configuration.Reading, ca: Path
 ) -> Iterator[Check]:
-    return surroundings.examine(environ, reading.known.hosts, ca)
+    known = reading.known
+    return surroundings.examine(environ, known.hosts, ca, proxy=(known.host, known.port))
 
 
 def _clients(environ: Mapping[str, str]) -> Iterator[Check]:

@@ -7,6 +7,7 @@ way meets them. Values are not shown but for paths and host names.
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from collections.abc import Iterator, Mapping
@@ -26,7 +27,13 @@ _ECH = re.compile(r"(?m)^\s*-{0,2}ech\b")
 _CA_NAMES = (*BUNDLE_NAMES, "NODE_EXTRA_CA_CERTS", "SSL_CERT_DIR")
 
 
-def examine(environ: Mapping[str, str], hosts: tuple[str, ...], ca: Path) -> Iterator[Check]:
+def examine(
+    environ: Mapping[str, str],
+    hosts: tuple[str, ...],
+    ca: Path,
+    *,
+    proxy: tuple[str, int] = ("localhost", 9999),
+) -> Iterator[Check]:
     """Yield what is set here that an agent would trip over; one `ok` where nothing is."""
     found = [
         *_exceptions(environ, hosts),
@@ -36,7 +43,7 @@ def examine(environ: Mapping[str, str], hosts: tuple[str, ...], ca: Path) -> Ite
         *_ech(environ),
     ]
     yield from found or [ok("environment", "nothing in it leads around the proxy")]
-    yield from _deaf(environ)
+    yield from _deaf(environ, *proxy)
 
 
 def _exceptions(environ: Mapping[str, str], hosts: tuple[str, ...]) -> Iterator[Check]:
@@ -106,7 +113,13 @@ def _certificates(environ: Mapping[str, str], ca: Path) -> Iterator[Check]:
         yield warn("trust", f"{_few(gone)}: no such file", mend)
     elif not environ.get("GHOST_SESSION_ID"):
         found = f"{_few(foreign)}: roots of their own; private ones belong into proxy.upstream_ca"
-        yield warn("trust", found, mend)
+        yield warn("trust", found, f"{_upstream_ca(environ, foreign)}{mend}")
+
+
+def _upstream_ca(environ: Mapping[str, str], names: list[str]) -> str:
+    """Return the command that hands the roots to the proxy, where one of the names is a file of them."""
+    files = (environ[name] for name in names if Path(environ[name]).is_file())
+    return next((f"export GHOST_PROXY__UPSTREAM_CA={shlex.quote(each)}; " for each in files), "")
 
 
 def _few(names: list[str]) -> str:
@@ -141,14 +154,13 @@ def _ech(environ: Mapping[str, str]) -> Iterator[Check]:
         yield warn("ECH", found, f"sed -i '/^ *-*ech/d' {file}")
 
 
-def _deaf(environ: Mapping[str, str]) -> Iterator[Check]:
+def _deaf(environ: Mapping[str, str], host: str, port: int) -> Iterator[Check]:
     """Name programs here that do not hear the environment, whatever is set."""
     path = environ.get("PATH", "")
     if shutil.which("java", path=path):
-        found = "java ignores HTTPS_PROXY and goes past the proxy"
-        yield warn(
-            "java", found, "export JAVA_TOOL_OPTIONS='-Dhttps.proxyHost=… -Dhttps.proxyPort=…'"
-        )
+        found = "java ignores HTTPS_PROXY and goes past the proxy; it has roots of its own too"
+        options = f"-Dhttps.proxyHost={host} -Dhttps.proxyPort={port}"
+        yield warn("java", found, f"export JAVA_TOOL_OPTIONS='{options}'")
     if sys.platform == "darwin" and shutil.which("go", path=path):
         found = "Go programs on macOS ignore SSL_CERT_FILE"
         yield warn("go", found, "ghost ca export, then add the certificate to the keychain")

@@ -88,7 +88,8 @@ def test_roots_of_somebody_else_are_named(tmp_path: Path) -> None:
     roots = tmp_path / "roots.pem"
     roots.touch()
     (found,) = look(CURL_CA_BUNDLE=str(roots), SSL_CERT_FILE=str(CA / "bundle.pem"))
-    assert (found.name, found.mend) == ("trust", "unset CURL_CA_BUNDLE")
+    mend = f"export GHOST_PROXY__UPSTREAM_CA={roots}; unset CURL_CA_BUNDLE"
+    assert (found.name, found.mend) == ("trust", mend)
     assert "proxy.upstream_ca" in found.found
 
 
@@ -147,3 +148,10 @@ def test_programs_that_do_not_hear_the_environment_are_named(
     assert [each.name for each in look(PATH=str(tmp_path))] == ["environment", "java"]
     monkeypatch.setattr("sys.platform", "darwin")
     assert [each.name for each in look(PATH=str(tmp_path))] == ["environment", "java", "go"]
+
+
+def test_java_is_told_the_address_of_this_homes_proxy(tmp_path: Path) -> None:
+    (tmp_path / "java").touch(mode=0o755)
+    *_, found = surroundings.examine({"PATH": str(tmp_path)}, (), CA, proxy=("localhost", 4711))
+    options = "-Dhttps.proxyHost=localhost -Dhttps.proxyPort=4711"
+    assert found.mend == f"export JAVA_TOOL_OPTIONS='{options}'"
