@@ -56,8 +56,9 @@ class Credential:
         build = KINDS.get(settings.kind)
         if build is None:
             raise ConfigError(
-                f"credential {name!r}: expected a kind of {' '.join(KINDS)}, found {settings.kind!r}",
+                f"credential {name!r}: kind {settings.kind!r} is not in this version",
                 code="credential.kind",
+                hint=f"expected one of {' '.join(KINDS)}",
             )
         if not settings.hosts:
             raise no_hosts(name)

@@ -123,7 +123,7 @@ def test_a_credential_without_hosts_is_refused() -> None:
 
 
 def test_a_kind_we_do_not_have_is_refused_by_name() -> None:
-    with pytest.raises(ConfigError, match="credential 'aws'.*found 'sigv4'") as caught:
+    with pytest.raises(ConfigError, match="credential 'aws': kind 'sigv4' is not") as caught:
         Credential.from_settings("aws", section(kind="sigv4"))
     assert caught.value.code == "credential.kind"
 
@@ -309,3 +309,12 @@ def test_a_stand_in_on_its_way_elsewhere_is_found() -> None:
     assert stray is not None
     assert stray.name == "a"
     assert found.stray(head, "https", "api.example.com", 443) is None
+
+
+@pytest.mark.parametrize("kind", ["oauth2", "sigv4", "jwt", "http_signature", "mtls"])
+def test_a_kind_of_a_later_version_is_named_as_one_with_those_of_this(kind: str) -> None:
+    settings = CredentialSettings.model_validate({"kind": kind, "secret": "env:A"})
+    with pytest.raises(ConfigError) as caught:
+        Credential.from_settings("a", settings)
+    assert caught.value.message == f"credential 'a': kind {kind!r} is not in this version"
+    assert (caught.value.hint or "").startswith("expected one of bearer")
