@@ -264,3 +264,18 @@ def test_the_generated_pages_are_fresh(monkeypatch: pytest.MonkeyPatch) -> None:
         if (ROOT / "docs/reference" / name).read_text("utf-8") != text
     ]
     assert stale == []
+
+
+def test_the_pages_agree_on_settings_that_have_no_effect() -> None:
+    row = re.search(
+        r"^\| (.+?) \| no effect", (ROOT / "docs/limits.md").read_text("utf-8"), re.MULTILINE
+    )
+    said = re.search(
+        r"The settings of (.+?) belong to parts that",
+        (ROOT / "docs/reference/settings.md").read_text("utf-8"),
+        re.DOTALL,
+    )
+    assert row is not None
+    assert said is not None
+    named = {each.strip("[]") for each in re.findall(r"`([^`]+)`", row[1])}
+    assert set(re.findall(r"`([^`]+)`", said[1])) == named
