@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ MUTATIONS_EXEMPT = frozenset({"GET", "HEAD", "OPTIONS"})
 class Action:
     """The state of one call; `intent` is set once its entry is durable, `settled` once it has an outcome.
 
+    `entering` is that entry on its way, which goes on where nobody waits for it any more.
     `bound` is the credential to inject, `error` the code of what cut a call whose bytes were passing, `own`
     takes the call's own token out of a websocket.
     """
@@ -40,6 +42,7 @@ class Action:
     id: str = field(default_factory=ids.action_id)
     verdicts: tuple[Verdict, ...] = ()
     intent: Receipt | None = None
+    entering: asyncio.Future[tuple[Receipt, ...]] | None = None
     settled: bool = False
     recorded: bool = True
     admitted: bool = False

@@ -283,8 +283,9 @@ async def _intend(
         keeping=keeping_of(action),
         spent=account.taken(action.id),
     )
+    action.entering = services.recorder.enter(draft)
     try:
-        (action.intent,) = await services.recorder.enter(draft)
+        (action.intent,) = await asyncio.shield(action.entering)
     except GhostError as error:
         action.session.calls.pop(action.id, None)
         account.give_back(action.id)  # the ledger says that nothing was entered

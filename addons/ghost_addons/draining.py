@@ -49,5 +49,11 @@ async def settle_left(services: Services, session: LiveSession) -> None:
 
 
 async def _abort(services: Services, action: Action, error: str) -> None:
+    if action.entering is not None and action.intent is None:
+        await asyncio.wait((action.entering,))
+        if action.entering.exception() is not None:
+            action.session.calls.pop(action.id, None)
+            return  # nothing was entered that an outcome could name
+        (action.intent,) = action.entering.result()
     status = "executed" if action.http_status else "failed"
     await delivery.settle(services, action, status=status, ended="aborted", error=error)

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ghost_addons import draining
 from ghost_core.errors import UnavailableError
 from ghost_ledger.session.custody import is_owned
 from support.agent import secure_connect
 from support.certs import Certs
 from support.exchange import Exchange
-from support.live import LiveProxy, LiveSession, live_proxy
+from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
 
 
@@ -76,3 +78,31 @@ def test_a_stop_goes_on_where_the_ledger_cannot_take_an_outcome(
     go.set()
     assert not is_owned(session.sid)
     proxy.stop = lambda: None  # type: ignore[method-assign]  # it is stopped
+
+
+def locked(live: LiveProxy) -> sqlite3.Connection:
+    """Return a connection that holds the write lock of the database."""
+    other = sqlite3.connect(live.home.root / "ghost.db", check_same_thread=False)
+    other.execute("BEGIN IMMEDIATE")
+    return other
+
+
+def test_a_call_whose_intent_is_on_its_way_is_waited_for_and_not_sent(
+    proxy: LiveProxy, session: LiveSession, up: Upstream
+) -> None:
+    with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
+        assert tunnel.request("GET", "/echo", {"Host": up.authority}).status == 200
+        owned = proxy.proxy.services.sessions.get(session.sid)
+        assert owned is not None
+        other = locked(proxy)
+        tunnel.begin("POST", "/echo", {"Host": up.authority}, b"{}")
+        until(lambda: any(each.intent is None for each in owned.calls.values()))
+        release = threading.Timer(draining.CUT_SECONDS + 1, other.rollback)
+        release.start()
+        proxy.evaporate(session, grace_seconds=0)
+        release.join()
+    other.close()
+    kinds = proxy.types(session)
+    assert kinds[kinds.index("action.intent") + 1] == "action.outcome"
+    assert kinds[-1] == "session.seal"
+    assert len(up.requests) == 1
