@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import atexit
 import gc
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ghost_cli import output
+from ghost_cli import output, streams
 from ghost_cli.commands import find, nearest, overview
 from ghost_cli.output import Options
 from ghost_core.errors import GhostError, UsageError
@@ -27,20 +26,25 @@ atexit.register(gc.freeze)
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run `ghost` with the arguments and return its exit code; nothing escapes but SystemExit of a child."""
+    streams.fill()
     words, chosen = _flags(list(sys.argv[1:] if argv is None else argv))
     output.choose(chosen)
     gc.disable()  # a start only makes objects: looking for garbage costs a sixth of it
     try:
         code = _dispatch(words)
-        sys.stdout.flush()
+        streams.flush()
     except GhostError as error:
         output.failure(error)
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _drop_stdout()
+        streams.give_up(sys.stdout)
         return 1
+    except OSError as error:  # typer prints the help by itself
+        found = streams.unwritable(error) or _unexpected(error, chosen)
+        output.failure(found)
+        return found.exit_code
     except Exception as error:  # noqa: BLE001  # the last net: nobody above us can report it
         output.failure(_unexpected(error, chosen))
         return 1
@@ -101,7 +105,7 @@ def _unexpected(error: Exception, chosen: Options) -> GhostError:
 
         from ghost_core import log
 
-        sys.stderr.write(log.redact("".join(traceback.format_exception(error))))
+        streams.tell(log.redact("".join(traceback.format_exception(error))))
     return GhostError(
         f"unexpected {type(error).__name__} at {place}",
         code="unexpected",
@@ -117,9 +121,3 @@ def _place(error: Exception) -> str:
         return "an unknown place"
     name = Path(trace.tb_frame.f_code.co_filename).name
     return f"{name}:{trace.tb_lineno}"
-
-
-def _drop_stdout() -> None:
-    """Let the flush at exit go nowhere: the reader has left, and that is no news."""
-    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
-        os.dup2(nowhere.fileno(), 1)

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from ghost_cli import inside, output
+from ghost_cli import inside, output, streams
 from ghost_core.errors import UsageError
 
 if TYPE_CHECKING:  # loading the store takes as long as the rest of the start
@@ -92,7 +92,7 @@ def _open(folder: Path | None) -> Store:
 
 def _say(address: str) -> None:
     output.result({"schema": SCHEMA, "url": address}, f"Serving memory on {address}")
-    sys.stdout.flush()
+    streams.flush()
 
 
 def _port(words: list[str]) -> int | None:

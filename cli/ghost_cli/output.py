@@ -11,8 +11,9 @@ import re
 import sys
 from collections.abc import Mapping
 from contextvars import ContextVar
-from typing import NamedTuple, TextIO
+from typing import NamedTuple
 
+from ghost_cli import streams
 from ghost_core.errors import GhostError
 
 ERROR_SCHEMA = "ghost/error/v1"
@@ -49,7 +50,7 @@ def choose(chosen: Options) -> None:
 def result(document: Mapping[str, object], text: str | None = None) -> None:
     """Print the result: one JSON object, or `text` where there is one and `--json` was not given."""
     if text is None or options().json:
-        _write(sys.stdout, _json(document, indent=2) + "\n")
+        streams.write(_json(document, indent=2) + "\n")
     else:
         lines(text)
 
@@ -57,27 +58,25 @@ def result(document: Mapping[str, object], text: str | None = None) -> None:
 def lines(*texts: str) -> None:
     """Print each text on stdout with a line end, escape sequences neutralised."""
     for text in texts:
-        _write(sys.stdout, neutral(text).rstrip("\n") + "\n")
+        streams.write(neutral(text).rstrip("\n") + "\n")
 
 
 def event(document: Mapping[str, object], text: str) -> None:
     """Print one item of a stream: a line of JSON with `--json`, else the text; flushed at once."""
     if options().json:
-        _write(sys.stdout, _json(document) + "\n")
+        streams.write(_json(document) + "\n")
     else:
         lines(text)
-    sys.stdout.flush()
+    streams.flush()
 
 
 def raw(data: bytes) -> None:
     """Write bytes to stdout as they are; on a terminal they are shown neutralised instead."""
     binary = getattr(sys.stdout, "buffer", None)
     if sys.stdout.isatty() or binary is None:
-        _write(sys.stdout, neutral(data.decode("utf-8", "backslashreplace")))
+        streams.write(neutral(data.decode("utf-8", "backslashreplace")))
         return
-    sys.stdout.flush()
-    binary.write(data)
-    binary.flush()
+    streams.write_bytes(data, binary)
 
 
 def note(text: str) -> None:
@@ -93,7 +92,7 @@ def warn(text: str) -> None:
 
 def _beside(schema: str, message: str, shown: str) -> None:
     line = _json({"schema": schema, "message": message}) if options().json else neutral(shown)
-    _write(sys.stderr, line + "\n")
+    streams.tell(line + "\n")
 
 
 def failure(error: GhostError) -> None:
@@ -106,11 +105,11 @@ def failure(error: GhostError) -> None:
             "hint": error.hint,
             "exit_code": error.exit_code,
         }
-        _write(sys.stderr, _json(document) + "\n")
+        streams.tell(_json(document) + "\n")
         return
-    _write(sys.stderr, f"ghost: {neutral(error.message)}\n")
+    streams.tell(f"ghost: {neutral(error.message)}\n")
     if error.hint:
-        _write(sys.stderr, f"hint: {neutral(error.hint)}\n")
+        streams.tell(f"hint: {neutral(error.hint)}\n")
 
 
 def neutral(text: str) -> str:
@@ -127,11 +126,3 @@ def _json(document: Mapping[str, object], *, indent: int | None = None) -> str:
     text = json.dumps(document, indent=indent, ensure_ascii=False)
     # Inside JSON the same characters have an escape that means the same value.
     return _UNSAFE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-
-
-def _write(stream: TextIO, text: str) -> None:
-    try:
-        stream.write(text)
-    except UnicodeEncodeError:
-        encoding = stream.encoding or "ascii"
-        stream.write(text.encode(encoding, "backslashreplace").decode(encoding))

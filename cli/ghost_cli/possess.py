@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from ghost_cli import output, running
+from ghost_cli import output, running, streams
 from ghost_core import settings as configuration
 from ghost_core.errors import GhostError, UnavailableError, UsageError
 from ghost_core.paths import home as ghost_home
@@ -181,7 +181,7 @@ def _announce(document: dict[str, object]) -> None:
         "Ready for ghost act",
     )
     output.result(document, "\n".join(lines))
-    sys.stdout.flush()
+    streams.flush()
     words = f"--port {document['port']} --session-id {named or 'ID'}"
     output.note(f'shell: eval "$(ghost possess --env {words})"')
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import tempfile
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ghost_cli import output
+from ghost_cli import output, streams
 from ghost_cli.upgrade.fetching import Fetcher, place, require_https
 from ghost_cli.upgrade.index import Wheel, download, newest
 from ghost_cli.upgrade.installer import Installation
@@ -94,7 +93,7 @@ def _install(here: Installation, wheel: Wheel, data: bytes) -> None:
     with tempfile.TemporaryDirectory(prefix="ghost-upgrade-") as folder:
         file = Path(folder) / wheel.name
         file.write_bytes(data)
-        sys.stdout.flush()
+        streams.flush()
         here.install(file)
     found = here.version()
     if found != wheel.version:
