@@ -6,6 +6,8 @@ import gc
 import ipaddress
 import logging
 import os
+import secrets
+import shutil
 import signal
 import socket
 from pathlib import Path
@@ -173,3 +175,12 @@ def _refuse_foreign(connection: socket.socket, address: object) -> None:
         local = False
     if not local:
         raise AssertionError(f"a test tried to reach {host!r}; only loopback is allowed")
+
+
+@pytest.fixture
+def short() -> Iterator[Path]:
+    """Return a new folder whose whole path has nine characters, as /app and /repo are short."""
+    folder = Path("/tmp") / secrets.token_hex(2)
+    folder.mkdir(mode=0o700)
+    yield folder
+    shutil.rmtree(folder)

@@ -9,14 +9,13 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import UsageError
-from ghost_core.look import is_dir
-from ghost_memory import projects
+from ghost_memory import grounds, projects
 from ghost_memory.checkout import Checkout
 from ghost_memory.journal import Change, Writing
 from ghost_memory.limits import shown
 from ghost_memory.passive import asking
 from ghost_memory.values import Project
-from ghost_memory.whereabouts import MIN_PATH, by_path, chosen
+from ghost_memory.whereabouts import by_path, chosen
 
 __all__ = ["bind", "register"]
 
@@ -33,20 +32,15 @@ _REGISTER: Final = (
 def bind(writing: Writing, named: str, directory: Path) -> Project:
     """Say that a directory is a checkout of a project; it and what lies below is found as that project.
 
-    Raises DeniedError `project.protected`, UsageError `project.path` for a path that is too short, does not
-    exist or belongs to another project.
+    Raises DeniedError `project.protected`, UsageError `project.path` for one that all share or another
+    project has, and as `grounds.require_directory`.
     """
     projects.refuse_shared(named)
+    grounds.require_directory(directory)
     project = projects.ensure(writing, named)
     projects.refuse_shared(project.id)
     place = Checkout.of(directory)
-    path = place.root or place.path
-    if len(path) <= MIN_PATH or not is_dir(Path(path)):
-        raise UsageError(
-            f"project {project.name!r}: expected a directory with a path longer than {MIN_PATH} characters, "
-            f"found {shown(path)}",
-            code="project.path",
-        )
+    path = grounds.require(place)
     _require_free(writing.connection, project, path, place.remote)
     checked_out = {"id": project.id, "path": path, "now": writing.now}
     writing.connection.execute(sa.text(_CHECK_OUT), checked_out)

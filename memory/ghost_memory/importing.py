@@ -6,16 +6,17 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 from typing import Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_memory import words
+from ghost_memory import grounds, words
+from ghost_memory.checkout import Checkout
 from ghost_memory.exchange import Kind, Record
 from ghost_memory.journal import Change, Journal, Writing
 from ghost_memory.reading import Given
-from ghost_memory.whereabouts import MIN_PATH
 
 __all__ = ["Brought", "bring", "tried"]
 
@@ -195,9 +196,13 @@ def _leads_nowhere(connection: Connection, kind: Kind, row: Record) -> bool:
     if kind.name == "link":
         ends = (row["source_id"], row["target_id"])
         return ends[0] == ends[1] or not all(_known(connection, "memories", each) for each in ends)
-    if kind.name == "checkout" and len(str(row["path"])) <= MIN_PATH:
+    if kind.name == "checkout" and not _can_be_bound(str(row["path"])):
         return True
     return kind.name != "project" and not _known(connection, "projects", row.get("project_id"))
+
+
+def _can_be_bound(path: str) -> bool:
+    return path.startswith("/") and not grounds.are_shared(Checkout.of(Path(path)))
 
 
 def _known(connection: Connection, table: str, value: object) -> bool:

@@ -7,21 +7,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from ghost_core.errors import UsageError
+from ghost_memory import grounds
 from ghost_memory.checkout import Checkout
 from ghost_memory.limits import shown
 from ghost_memory.values import Project
 
-__all__ = ["MIN_PATH", "Ask", "by_path", "chosen", "of_directory", "of_row", "only"]
-
-MIN_PATH: Final = 10
+__all__ = ["Ask", "by_path", "chosen", "of_directory", "of_row", "only"]
 
 type Ask = Callable[[str, Mapping[str, object]], Sequence[Mapping[str, Any]]]
 """Runs a statement with named values and returns its rows by column name."""
 
 _ONE: Final = "SELECT p.id, p.name, p.path, p.repo_remote, 0 AS memories FROM projects p"
 _BY_PATH: Final = (
-    "SELECT path, project_id FROM project_checkouts WHERE length(path) > :short"
-    " AND (path = :path OR substr(:path, 1, length(path) + 1) = path || '/')"
+    "SELECT path, project_id FROM project_checkouts WHERE path = :path"
+    " OR substr(:path, 1, length(path) + 1) = path || '/'"
     " ORDER BY length(path) DESC LIMIT 1"
 )
 
@@ -39,7 +38,7 @@ def of_directory(ask: Ask, directory: Path) -> Project | None:
         return only(found, place.remote)
     if place.common and (found := _sharing(ask, place.common)):
         return only(found, place.common)
-    if place.path in {str(Path.home()), "/"}:
+    if place.path == str(Path.home()) or grounds.are_shared(place):
         return None
     name = place.name
     return only(chosen(ask, "p.name = :value AND p.path = p.id", name), name)
@@ -47,7 +46,7 @@ def of_directory(ask: Ask, directory: Path) -> Project | None:
 
 def by_path(ask: Ask, path: str) -> Project | None:
     """Return the project whose bound directory holds the path, the deepest, compared letter by letter."""
-    rows = ask(_BY_PATH, {"short": MIN_PATH, "path": path.rstrip("/") or "/"})
+    rows = ask(_BY_PATH, {"path": path.rstrip("/") or "/"})
     return chosen(ask, "p.id = :value", str(rows[0]["project_id"]))[0] if rows else None
 
 

@@ -42,7 +42,26 @@ def test_binding_acts_at_once(ghost: Command, tmp_path: Path, home: Path) -> Non
     assert ghost("project", "bind", "shop", ".", "--json", folder=root).json["path"] == str(root)
     assert ghost("memory", "save", "text", "--json", folder=root).json["project"] == "shop"
     ghost("project", "bind", "other", str(root), code=2)
-    ghost("project", "bind", "other", str(tmp_path / "missing"), code=2)
+    ghost("project", "bind", "other", str(tmp_path / "missing"), code=4)
+
+
+def test_a_repository_or_a_named_directory_may_have_a_short_path(
+    ghost: Command, short: Path
+) -> None:
+    root = repository(short / "app")
+    assert ghost("memory", "save", "one", "--json", folder=root).json["project"] == "app"
+    ghost("project", "bind", "all", str(short))
+    assert ghost("memory", "save", "two", "--json", folder=short).json["project"] == "all"
+
+
+def test_what_cannot_be_bound_is_called_what_it_is(ghost: Command, tmp_path: Path) -> None:
+    (tmp_path / "a-file-not-a-directory").touch()
+    for named, code, said in [
+        (tmp_path / "a-directory-that-is-missing", 4, "does not exist"),
+        (tmp_path / "a-file-not-a-directory", 4, "is a file, expected a directory"),
+        ("/usr", 2, "can be no project"),
+    ]:
+        assert said in ghost("project", "bind", "app", str(named), code=code).err
 
 
 def test_merging_acts_at_once_and_previews_without_a_trace(ghost: Command, home: Path) -> None:

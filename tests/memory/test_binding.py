@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ghost_core.errors import DeniedError, UsageError
+from ghost_core.errors import DeniedError, NotFoundError, UnavailableError, UsageError
 from ghost_memory import projects
 from ghost_memory.values import GLOBAL, Project
 from support.memory import Store
@@ -92,13 +92,26 @@ def test_what_cannot_be_bound_leaves_nothing(memory: Store, tmp_path: Path) -> N
     for named, directory, error in [
         (GLOBAL, tmp_path, DeniedError),
         ("new", Path("/usr"), UsageError),
-        ("new", tmp_path / "missing-folder", UsageError),
+        ("new", tmp_path / "missing-folder", NotFoundError),
+        ("new", root / ".git" / "HEAD", UnavailableError),
         ("new", root, UsageError),
         ("new", root / ".git", UsageError),
         ("new", clone, UsageError),
     ]:
         with pytest.raises(error) as caught:
             memory.bind(named, directory)
-        assert caught.value.code in {"project.protected", "project.path"}
+        assert caught.value.code in {
+            "project.protected",
+            "project.path",
+            "directory.missing",
+            "directory.file",
+        }
     assert memory.rows("SELECT id FROM projects") == ["app"]
     assert memory.rows("SELECT count(*) FROM project_checkouts") == [1]
+
+
+def test_a_short_path_is_a_project_like_any_other(memory: Store, short: Path) -> None:
+    (short / "src").mkdir()
+    memory.bind("app", short)
+    assert memory.project_of(short / "src") == "app"
+    assert find(memory, f"{short}/src") == "app"

@@ -202,3 +202,12 @@ def test_no_file_passes_for_the_project_that_all_share(memory: Store, tmp_path: 
     bring(memory, tmp_path / "x.jsonl")
     assert memory.rows("SELECT id || path FROM projects") == [GLOBAL * 2]
     assert memory.rows("SELECT count(*) FROM project_checkouts") == [0]
+
+
+def test_no_file_binds_what_all_share(memory: Store, tmp_path: Path) -> None:
+    paths = ["/", "/tmp", "/root", "/usr", "app/src", "/app"]
+    lines = [{"schema": SCHEMA}, {"type": "project", "id": "app", "name": "app"}]
+    lines += [{"type": "checkout", "path": each, "project_id": "app"} for each in paths]
+    (tmp_path / "x.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    bring(memory, tmp_path / "x.jsonl")
+    assert memory.rows("SELECT path FROM project_checkouts") == ["/app"]
