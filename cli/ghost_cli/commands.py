@@ -15,7 +15,8 @@ class Command(NamedTuple):
 
     `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
     for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken;
-    a `quick` one asks neither checked settings nor the ledger, so nothing is to be heard of them.
+    a `quick` one asks neither checked settings nor the ledger, so nothing is to be heard of them. An
+    `outside` one works without a home, or says itself what is wrong with it.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Command(NamedTuple):
     panel: str
     plain: bool = False
     quick: bool = False
+    outside: bool = False
 
     @property
     def module(self) -> str:
@@ -75,10 +77,16 @@ COMMANDS = (
         "bundle", "ghost_cli.bundle:bundle", "Write a file for offline verification", "Evidence"
     ),
     Command(
-        "bundle unpack", "ghost_cli.bundle:unpack", "Unpack a bundle into plain files", "Evidence"
+        "bundle unpack",
+        "ghost_cli.bundle:unpack",
+        "Unpack a bundle into plain files",
+        "Evidence",
+        outside=True,
     ),
-    Command("verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence"),
-    Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence"),
+    Command(
+        "verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence", outside=True
+    ),
+    Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence", outside=True),
     Command("mcp", "ghost_cli.mcp:mcp", "Serve memory to agents over MCP", "Memory", plain=True),
     Command("memory", "ghost_cli.memory:app", "Save, search and change memories", "Memory"),
     Command("project", "ghost_cli.project:app", "List, bind, merge and delete projects", "Memory"),
@@ -95,6 +103,7 @@ COMMANDS = (
         "ghost_cli.bench:bench",
         "Measure how well memories are found, offline",
         "Memory",
+        outside=True,
     ),
     Command(
         "credential", "ghost_cli.credential:app", "List, add, test and remove credentials", "Setup"
@@ -108,15 +117,22 @@ COMMANDS = (
         "Look for what would go wrong, and say how to mend it",
         "Setup",
         plain=True,
+        outside=True,
     ),
-    Command("demo", "ghost_cli.demo.command:demo", "Run the main job end to end, offline", "Setup"),
+    Command(
+        "demo",
+        "ghost_cli.demo.command:demo",
+        "Run the main job end to end, offline",
+        "Setup",
+        outside=True,
+    ),
     Command(
         "upgrade",
         "ghost_cli.upgrade.command:upgrade",
         "Install a newer version, checked, from an index",
         "Setup",
     ),
-    Command("version", "ghost_cli.version:version", "Print the version", "Setup"),
+    Command("version", "ghost_cli.version:version", "Print the version", "Setup", outside=True),
 )
 # fmt: on
 

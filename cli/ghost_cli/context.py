@@ -13,7 +13,7 @@ from ghost_core.clock import SystemClock, time_text
 from ghost_core.errors import ConfigError, UsageError
 from ghost_core.paths import current, expand, of_user
 from ghost_core.settings import peek
-from ghost_memory import assemble, reader
+from ghost_memory import assemble, grounds, reader
 from ghost_memory.assemble import Block
 
 SCHEMA = "ghost/context/v1"
@@ -24,7 +24,7 @@ Usage: ghost context [--cwd DIR]
   recent decisions, and what all projects share. Nothing is printed where nothing
   is remembered; nothing is written.
 
-  --cwd DIR   the directory, else the one you are in
+  --cwd DIR   the directory, which must exist; else the one you are in
 
   Example: ghost context --cwd ~/src/app
 """
@@ -63,14 +63,20 @@ def _directory(words: list[str]) -> Path:
         case []:
             return current()
         case ["--cwd", named]:
-            return of_user(named)
+            return _there(named)
         case [said] if said.startswith("--cwd="):
-            return of_user(said.removeprefix("--cwd="))
+            return _there(said.removeprefix("--cwd="))
     raise UsageError(
         f"context: expected --cwd DIR or nothing, found {words[0]!r}",
         code="usage.arguments",
         hint="ghost context --help",
     )
+
+
+def _there(named: str) -> Path:
+    directory = of_user(named)
+    grounds.require_directory(directory)
+    return directory
 
 
 def _opened(url: str) -> AbstractContextManager[reader.Rows | None]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from ghost_cli import output, streams
+from ghost_cli import homes, output, streams
 from ghost_cli.commands import find, nearest, overview
 from ghost_cli.output import Options
 from ghost_core.errors import GhostError, UsageError
@@ -76,6 +76,8 @@ def _dispatch(words: list[str]) -> int:
     command, rest = find(words)
     if command is None or not command.present():
         raise _no_such(words[0])
+    if not command.outside and not {"--help", "-h"} & {*rest}:
+        homes.require()
     if command.quick:
         return command.load()(rest)
     from ghost_cli.hearing import hear

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
 from typing import Annotated
 
@@ -15,6 +16,7 @@ from ghost_cli.memory_history import history
 from ghost_cli.memory_list import list_
 from ghost_cli.memory_model import model
 from ghost_cli.memory_verify import verify
+from ghost_core.errors import UsageError
 from ghost_memory import changing, links, memories, saving
 from ghost_memory.asking import Query
 from ghost_memory.changing import Fields
@@ -81,7 +83,10 @@ def search(
 ) -> int:
     """Find memories by what they say, the best first.
 
-    Exit 1 where nothing was found.
+    The last line says how good the answer is: `answerable`, where one of the first three has at least 40 % of
+    the words asked for, endings aside, else `weak`: what was found may be about something else. A memory can
+    be found by its meaning alone, so some question without an answer finds one too. Exit 1 where nothing is
+    found.
 
     Example: ghost memory search "which port does the proxy use"
     """
@@ -172,10 +177,23 @@ def _owner(writing: Writing, memory_id: str) -> str:
 
 
 def _text(given: str) -> str:
-    """Return the text, or stdin for `-`; of what is far too long only what is looked at anyway."""
+    """Return the text, or stdin for `-`; of what is far too long only what is looked at anyway.
+
+    Raises UsageError `memory.encoding` for bytes that are no UTF-8: what is kept is what was given.
+    """
     if given != "-":
         return given
-    return sys.stdin.buffer.read(LOOKED_AT * CONTENT_BYTES + 1).decode("utf-8", "replace")
+    most = LOOKED_AT * CONTENT_BYTES + 1
+    data = sys.stdin.buffer.read(most)
+    try:
+        # Where it was cut off the last character may be half a one.
+        return codecs.getincrementaldecoder("utf-8")().decode(data, final=len(data) < most)
+    except UnicodeDecodeError as error:
+        raise UsageError(
+            f"standard input: expected UTF-8, found another byte at {error.start}",
+            code="memory.encoding",
+            hint="iconv -f latin1 -t utf-8 FILE | ghost memory save -",
+        ) from error
 
 
 app.command("list")(list_)

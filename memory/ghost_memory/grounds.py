@@ -17,60 +17,17 @@ from ghost_memory.limits import shown
 
 __all__ = ["are_shared", "require", "require_directory"]
 
-_NEVER: Final = frozenset(
-    [
-        "/",
-        "/dev",
-        "/dev/shm",
-        "/home",
-        "/Users",
-        "/proc",
-        "/run",
-        "/sys",
-        "/tmp",
-        "/var/tmp",
-        "/private/tmp",
-        "/private/var/tmp",
-    ]
+_WORLD: Final = (
+    "/ /dev /dev/shm /home /Users /proc /run /sys /tmp /var/tmp /private/tmp /private/var/tmp"
 )
-_SYSTEM: Final = frozenset(
-    [
-        "/bin",
-        "/boot",
-        "/etc",
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/libx32",
-        "/media",
-        "/mnt",
-        "/opt",
-        "/root",
-        "/sbin",
-        "/srv",
-        "/usr",
-        "/var",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/libexec",
-        "/usr/local",
-        "/usr/sbin",
-        "/usr/share",
-        "/usr/src",
-        "/var/cache",
-        "/var/lib",
-        "/var/log",
-        "/var/run",
-        "/var/spool",
-        "/Applications",
-        "/Library",
-        "/System",
-        "/Volumes",
-        "/private",
-        "/private/etc",
-        "/private/var",
-    ]
+_OF_THE_SYSTEM: Final = (
+    "/bin /boot /etc /lib /lib32 /lib64 /libx32 /media /mnt /opt /root /sbin /srv /usr /var"
+    " /usr/bin /usr/lib /usr/libexec /usr/local /usr/sbin /usr/share /usr/src"
+    " /var/cache /var/lib /var/log /var/run /var/spool"
+    " /Applications /Library /System /Volumes /private /private/etc /private/var"
 )
+_NEVER: Final = frozenset(_WORLD.split())
+_SYSTEM: Final = frozenset(_OF_THE_SYSTEM.split())
 _HOMES: Final = ("/home", "/Users")
 
 

@@ -17,7 +17,7 @@ from sqlalchemy.engine import Connection
 from ghost_core.settings_models import SearchSettings
 from ghost_memory import candidates, lineage, ranking, verdict
 from ghost_memory.ages import days_between
-from ghost_memory.asking import Found, Hit, Query, Vectors
+from ghost_memory.asking import Found, Hit, Query, Vectors, Verdict
 from ghost_memory.candidates import Ask, Legs, Row, Scores, order
 from ghost_memory.limits import CATEGORIES, CONTENT_BYTES, cut, plain, require_one_of
 from ghost_memory.memories import COLUMNS, of_row
@@ -77,10 +77,16 @@ def search(
     mixed = candidates.mixed(connection, ask, legs, known)
     ranked = _ranked(ask, _lifted(ask, mixed, lines, known), legs, known)
     page = _page(ask, ranked, lines, known)
-    best = candidates.contents(connection, ranked.order[: verdict.LOOKED_AT])
-    said, reason = verdict.judge(query.text, tuple(best.values()), withheld=ranked.withheld)
+    said, reason = _judged(connection, query.text, ranked, legs)
     hits = tuple(_hits(connection, page, ranked.scores, legs, lines))
     return Found(hits, said, reason, len(ranked.order), ranked.withheld, legs.degraded)
+
+
+def _judged(connection: Connection, text: str, ranked: _Ranked, legs: Legs) -> tuple[Verdict, str]:
+    first = ranked.order[: verdict.LOOKED_AT]
+    best = tuple(candidates.contents(connection, first).values())
+    by_words = not legs.text.keys().isdisjoint(first)
+    return verdict.judge(text, best, withheld=ranked.withheld, by_words=by_words)
 
 
 def _lifted(ask: Ask, mixed: Scores, lines: Lines, known: Known) -> Scores:

@@ -22,16 +22,19 @@ LOOKED_AT: Final = 3
 _ENDINGS: Final = re.compile(r"(?:ions?|ings?|ed|es|e|s|ly|ers?|ments?|y)$")
 
 
-def judge(text: str, best: Sequence[str], *, withheld: int) -> tuple[Verdict, str]:
-    """Return the verdict and its reason over the texts of the best hits.
+def judge(
+    text: str, best: Sequence[str], *, withheld: int, by_words: bool = True
+) -> tuple[Verdict, str]:
+    """Return the verdict and its reason over the texts of the best hits; `by_words` if words found one.
 
-    Reasons: `no match`, `all withheld`, `few words shared`; none for what is answerable.
+    Reasons: `no match`, `all withheld`, `few words shared`, `no word shared, by meaning only`; none for what
+    is answerable.
     """
     if not best:
         return "empty", "all withheld" if withheld else "no match"
     if max(coverage(text, each) for each in best[:LOOKED_AT]) >= ENOUGH:
         return "answerable", ""
-    return "weak", "few words shared"
+    return "weak", "few words shared" if by_words else "no word shared, by meaning only"
 
 
 def coverage(question: str, text: str) -> float:

@@ -53,14 +53,23 @@ def test_where_nothing_is_remembered_nothing_is_printed_or_made(
 
 
 @pytest.mark.parametrize(
-    "directory",
-    ["/" + "a" * 5000, "/" + "/".join(["b" * 200] * 30), "a\0b", "/dev/null", "nowhere"],
+    ("directory", "said"),
+    [
+        ("/" + "a" * 5000, "File name too long"),
+        ("/" + "/".join(["b" * 200] * 30), "File name too long"),
+        ("a\0b", "does not exist"),
+        ("/dev/null", "'/dev/null': is a file, expected a directory"),
+        ("nowhere", "directory 'nowhere': does not exist"),
+    ],
     ids=["long", "deep", "nul", "file", "missing"],
 )
-def test_any_directory_is_answered(
-    app: Path, capsys: pytest.CaptureFixture[str], directory: str
+def test_a_directory_that_is_none_has_nothing_to_tell(
+    app: Path, capsys: pytest.CaptureFixture[str], directory: str, said: str
 ) -> None:
-    assert "answers are short" in printed(capsys, "--cwd", directory)
+    assert main(["context", "--cwd", directory]) == 4
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert said in captured.err
 
 
 def test_a_directory_that_is_gone_or_nobodys_is_an_error(
@@ -110,6 +119,7 @@ def test_the_database_is_the_configured_one(
     with memory_at(tmp_path / "elsewhere") as memory:
         memory.save("zebra", "app")
     monkeypatch.setenv("GHOST_DATABASE__URL", f"sqlite:///{tmp_path}/elsewhere/ghost.db")
+    (tmp_path / "app").mkdir()
     assert "zebra" in printed(capsys, "--cwd", str(tmp_path / "app"))
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from ghost_memory.limits import CONTENT_BYTES, LOOKED_AT
 from support.commands import Command
 from support.ledger import raw, rows
 from support.memory import SECRET
@@ -66,12 +67,33 @@ def test_a_replacement_is_shown(ghost: Command) -> None:
     assert ghost("memory", "show", old, "--json").json["replaced_by"] == new["id"]
 
 
+def given(monkeypatch: pytest.MonkeyPatch, data: bytes) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+
 def test_a_text_is_read_from_stdin(ghost: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        sys, "stdin", io.TextIOWrapper(io.BytesIO("from a file \xff é".encode("latin-1")))
-    )
+    given(monkeypatch, "from a file é".encode())
     saved = ghost("memory", "save", "-", "--project", "app", "--json").json
-    assert ghost("memory", "show", saved["id"], "--json").json["content"] == "from a file � �"
+    assert ghost("memory", "show", saved["id"], "--json").json["content"] == "from a file é"
+
+
+@pytest.mark.parametrize("data", [b"caf\xe9", b"caf\xc3", b"\xff\xfea\x00"], ids=repr)
+def test_what_is_no_utf_8_is_refused_and_not_mended(
+    ghost: Command, home: Path, monkeypatch: pytest.MonkeyPatch, data: bytes
+) -> None:
+    given(monkeypatch, data)
+    said = ghost("memory", "save", "-", "--project", "app", code=2)
+    assert "expected UTF-8, found another byte at" in said.err
+    assert "iconv" in said.err
+    assert not (home / "ghost.db").exists()
+
+
+def test_a_text_that_is_far_too_long_may_be_cut_within_a_character(
+    ghost: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for before in (b"", b"a"):
+        given(monkeypatch, before + "é".encode() * (LOOKED_AT * CONTENT_BYTES))
+        assert ghost("memory", "save", "-", "--project", "app", "--json").json["shortened"]
 
 
 def test_a_repository_becomes_a_project_with_its_first_memory(

@@ -76,6 +76,15 @@ def test_a_hit_tells_its_project_and_what_each_leg_said(memory: Store) -> None:
     assert hit.legs["words"] > 0
 
 
+def test_what_only_the_vector_found_is_said_to_share_no_word(memory: Store) -> None:
+    one = memory.save("the gateway listens on port 8402").id
+    near = Near({one: 0.8})
+    found = ask(memory, "qqqq zzz", vectors=near)
+    assert (found.verdict, found.reason) == ("weak", "no word shared, by meaning only")
+    some = ask(memory, "who approves holidays of the gateway team", vectors=near)
+    assert (some.verdict, some.reason) == ("weak", "few words shared")
+
+
 def test_without_a_project_all_are_searched(memory: Store) -> None:
     one, two = memory.save("zebra red", "app").id, memory.save("zebra green", "other").id
     assert set(ids(ask(memory, "zebra", project=None))) == {one, two}

@@ -26,6 +26,11 @@ def test_a_hit_that_shares_one_word_of_many_is_weak() -> None:
     assert verdict.judge(asked, [said], withheld=0) == ("weak", "few words shared")
 
 
+def test_a_hit_by_meaning_alone_is_said_to_be_one() -> None:
+    judged = verdict.judge("qqqq zzz", ["port 8402"], withheld=0, by_words=False)
+    assert judged == ("weak", "no word shared, by meaning only")
+
+
 def test_only_the_first_hits_count() -> None:
     filler = ["nothing of it"] * verdict.LOOKED_AT
     assert verdict.judge("gateway port", [*filler, "gateway port"], withheld=0)[0] == "weak"
