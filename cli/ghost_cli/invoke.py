@@ -11,7 +11,6 @@ from typer.main import get_command
 from ghost_cli import output
 from ghost_cli.commands import FLAGS, Command
 from ghost_core import log
-from ghost_core.errors import UsageError
 
 INTERRUPTED = 130
 
@@ -34,7 +33,9 @@ def run(command: Command, arguments: list[str]) -> int:
     except typer.Abort:
         return INTERRUPTED
     except TyperException as error:
-        raise _usage(error, name) from error
+        from ghost_cli import usage
+
+        raise usage.described(error, name) from error
     return code if isinstance(code, int) else 0
 
 
@@ -48,12 +49,3 @@ def _single(command: Command, function: object) -> typer.Typer:
 
 # A lone \b keeps the lines of the next paragraph as they are.
 _EPILOG = "\b\n" + FLAGS
-
-
-def _usage(error: TyperException, name: str) -> UsageError:
-    text = error.format_message().rstrip(".")
-    return UsageError(
-        text[:1].lower() + text[1:],
-        code="usage.arguments",
-        hint=f"{name} --help",
-    )

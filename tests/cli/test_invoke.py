@@ -46,7 +46,7 @@ def test_a_wrong_argument_is_a_usage_error_that_names_the_help() -> None:
     with pytest.raises(UsageError) as caught:
         invoke.run(GROUP, ["one", "x"])
     assert caught.value.code == "usage.arguments"
-    assert caught.value.hint == "ghost group --help"
+    assert caught.value.hint == "ghost group one --help"
 
 
 def test_a_target_that_is_no_command_is_a_mistake_of_ours() -> None:
