@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -14,12 +14,20 @@ from ghost_ledger import bundle as bundles
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
 from ghost_ledger.export.files import plain_files
 
+# Members are sorted, and only these can be the first.
+_STARTS: Final = (b'{"consistency":{"', b'{"disclosures":[{"', b'{"entries":["')
+
 
 def bundle(
     session_id: Annotated[str, typer.Argument(metavar="ID", help="Session to pack.")],
     *,
     file: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write, - for stdout; ID.ghost.")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="File to write, - for stdout; ID.ghost. Only an older bundle is replaced.",
+        ),
     ] = None,
     disclose: Annotated[
         bool, typer.Option("--disclose", help="Add salts, requests and replies.")
@@ -39,7 +47,7 @@ def bundle(
         output.raw(data)
         return 0
     path = file or Path(f"{session_id}.ghost")
-    evidence.save(path, data)
+    evidence.save(path, data, evidence.Kind("bundle", _STARTS))
     document = _document(session_id, path, made, len(data), head.vkey if head else "KEY")
     output.result(document, _text(document))
     return 0

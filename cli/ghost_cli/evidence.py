@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from ghost_cli import output
 from ghost_cli.sessions import Opened
@@ -16,6 +17,13 @@ from ghost_core.files import write_file
 from ghost_core.look import is_link
 from ghost_core.paths import Home
 from ghost_ledger.reader import Ledger
+
+
+class Kind(NamedTuple):
+    """A kind of file that a command writes: what it is called, and how its bytes begin."""
+
+    name: str
+    starts: tuple[bytes, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,13 @@ def opened() -> Iterator[Evidence]:
         engine.dispose()
 
 
-def save(path: Path, data: bytes) -> None:
-    """Write a result at once and whole, for its owner only; a link is refused, not followed.
+def save(path: Path, data: bytes, kind: Kind) -> None:
+    """Write a result at once and whole, for its owner only; it replaces one of its kind, and nothing else.
+
+    A link is refused, not followed.
 
     Raises:
-        UnavailableError: codes `file.link`, `file.unwritable`.
+        UnavailableError: codes `file.link`, `file.occupied`, `file.unwritable`.
     """
     if is_link(path):
         raise UnavailableError(
@@ -62,7 +72,33 @@ def save(path: Path, data: bytes) -> None:
             code="file.link",
             hint="name the file that the link points to",
         )
+    if _is_there(path) and not _is_of(kind, path):
+        raise UnavailableError(
+            f"file {str(path)!r}: exists and is no {kind.name} of ghost",
+            code="file.occupied",
+            hint="remove it, or name another file",
+        )
     write_file(path, data, mode=0o600)
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        path.lstat()
+    except (OSError, ValueError):
+        return False  # or nobody can tell: then it cannot be written either
+    return True
+
+
+def _is_of(kind: Kind, path: Path) -> bool:
+    """Tell whether a file can go: of this kind, or empty as one that was made to be written to."""
+    try:
+        if not path.is_file():  # a pipe would be waited for
+            return False
+        with path.open("rb") as file:
+            first = file.read(max(map(len, kind.starts)))
+    except OSError:
+        return False
+    return not first or first.startswith(kind.starts)
 
 
 def _missing(database: str) -> NotFoundError:

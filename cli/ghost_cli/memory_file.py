@@ -10,6 +10,7 @@ import typer
 
 from ghost_cli import output, remembered
 from ghost_memory import importing, projects, reading
+from ghost_memory.exchange import SCHEMA
 from ghost_memory.exporting import exported
 from ghost_memory.importing import Brought
 
@@ -22,7 +23,12 @@ def export(
         str, typer.Option("--project", help="Only this project, by name or id.")
     ] = "",
     file: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead (0600).")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write to this file instead (0600); only an older export is replaced.",
+        ),
     ] = None,
 ) -> None:
     """Write all memory as JSON Lines, to stdout or a file.
@@ -31,7 +37,7 @@ def export(
 
     Example: ghost memory export --output memory.jsonl
     """
-    from ghost_cli.evidence import save
+    from ghost_cli.evidence import Kind, save
 
     with remembered.reading() as (seen, _):
         wanted = projects.require(seen.connection, project).id if project else None
@@ -39,7 +45,7 @@ def export(
     if file is None:
         output.raw(data)
         return
-    save(file, data)
+    save(file, data, Kind("export", (f'{{"schema":"{SCHEMA}"'.encode(),)))
     document = {"schema": "ghost/memory-exported/v1", "file": str(file), "bytes": len(data)}
     output.result(document, f"wrote {file}")
 

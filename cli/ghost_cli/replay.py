@@ -6,13 +6,16 @@ import json
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any, assert_never
+from typing import Annotated, Any, Final, assert_never
 
 import typer
 
 from ghost_cli import evidence, output
+from ghost_cli.evidence import Kind
 from ghost_core.errors import UsageError
 from ghost_ledger.export.replay import all_view, csv_text, session_view, view_exit_code
+from ghost_ledger.export.table import COLUMNS
+from ghost_ledger.export.views import SCHEMA
 
 
 class Format(StrEnum):
@@ -21,6 +24,17 @@ class Format(StrEnum):
     JSON = "json"
     CSV = "csv"
     HTML = "html"
+
+
+_PAGE = (
+    b'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+    b'<meta http-equiv="Content-Security-Policy" content="default-src &#39;none&#39;; style-src &#39;sha256-'
+)
+_KINDS: Final[Mapping[Format, Kind]] = {
+    Format.JSON: Kind("JSON view", (f'{{\n  "schema": "{SCHEMA}"'.encode(),)),
+    Format.CSV: Kind("CSV view", (",".join(COLUMNS).encode(),)),
+    Format.HTML: Kind("audit page", (_PAGE,)),
+}
 
 
 def replay(
@@ -33,7 +47,12 @@ def replay(
         Format, typer.Option("--output-format", "--format", help="Form of the view.")
     ] = Format.JSON,
     file: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write to this file instead (0600).")
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Write to this file instead (0600); only an older view of this form is replaced.",
+        ),
     ] = None,
     against: Annotated[str, typer.Option(help="Another session to compare with.")] = "",
     disclose: Annotated[
@@ -65,7 +84,7 @@ def replay(
 
 def _show(view: Mapping[str, Any], form: Format, file: Path | None) -> None:
     if file is not None:
-        evidence.save(file, _encoded(view, form))
+        evidence.save(file, _encoded(view, form), _KINDS[form])
         output.note(f"wrote {file}: a view, not evidence")
     elif form is Format.JSON:
         output.result(view)

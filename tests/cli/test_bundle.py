@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ghost_cli import bundle as commands
 from ghost_cli.main import main
 from ghost_core import ids
 from ghost_ledger import bundle
-from ghost_ledger.bundle import Disclosure
+from ghost_ledger.bundle import Consistency, Disclosure
 from support.bundles import Log
 from support.ledger import CLOSED, open_recorder, spawned
 
@@ -52,6 +54,28 @@ def test_payloads_are_left_out_unless_disclosed(home: Path, tmp_path: Path) -> N
     fields = {item.field for item in bundle.decode(full.read_bytes()).disclosures}
     assert fields == {"intent", "params", "response"}
     assert main(["verify", str(full), "--key", vkey]) == 0
+
+
+def test_a_bundle_replaces_a_bundle_and_nothing_else(home: Path, tmp_path: Path) -> None:
+    sid, _, _ = _sealed(home)
+    path, notes = tmp_path / "a.ghost", tmp_path / "notes"
+    for more in ([], ["--disclose"], []):
+        assert main(["bundle", sid, "-o", str(path), *more]) == 0
+    notes.write_text("mine")
+    assert main(["bundle", sid, "-o", str(notes)]) == 4
+    assert notes.read_text() == "mine"
+
+
+def test_every_bundle_is_known_by_its_first_member() -> None:
+    example = (Path(__file__).parents[2] / "docs/formats/example.ghost").read_bytes()
+    made = bundle.decode(example)
+    proof = Consistency(1, (b"a" * 32,))
+    for each in (
+        made,
+        replace(made, disclosures=(), consistency=None),
+        replace(made, disclosures=(), consistency=proof),
+    ):
+        assert bundle.encode(each).startswith(commands._STARTS)
 
 
 def test_the_command_to_verify_is_printed(

@@ -61,6 +61,19 @@ def test_a_database_of_the_go_program_is_imported(ghost: Command, tmp_path: Path
     assert file.read_bytes() == before
 
 
+def test_an_export_replaces_an_export_and_nothing_else(ghost: Command, tmp_path: Path) -> None:
+    ghost("memory", "save", "the port is 8402", "--project", "app")
+    file, notes = tmp_path / "export.jsonl", tmp_path / "notes"
+    ghost("memory", "export", "-o", str(file))
+    ghost("memory", "save", "it moved", "--project", "app")
+    ghost("memory", "export", "-o", str(file))
+    assert "it moved" in file.read_text("utf-8")
+    notes.write_text("mine")
+    said = ghost("memory", "export", "-o", str(notes), code=4)
+    assert "exists and is no export of ghost" in said.err
+    assert notes.read_text() == "mine"
+
+
 def test_what_is_no_record_is_counted_and_named_and_the_rest_comes_in(
     ghost: Command, tmp_path: Path
 ) -> None:

@@ -130,6 +130,21 @@ def test_a_file_is_private_and_stdout_empty(
     assert "a view, not evidence" in captured.err
 
 
+@pytest.mark.parametrize("form", ["json", "csv", "html"])
+def test_a_view_replaces_one_of_its_form_and_nothing_else(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    sid, path = _sealed(home), tmp_path / "view"
+    one, every = ["--session-id", sid], ["--all"]
+    for which in (one, every, one):
+        assert main(["replay", *which, "--format", form, "-o", str(path)]) == 0
+    seen = path.read_bytes()
+    for other in {"json", "csv", "html"} - {form}:
+        assert main(["replay", *one, "--format", other, "-o", str(path)]) == 4
+    assert path.read_bytes() == seen
+    assert "remove it, or name another file" in capsys.readouterr().err
+
+
 def test_a_link_is_not_followed(home: Path, tmp_path: Path) -> None:
     sid, target, link = _sealed(home), tmp_path / "target", tmp_path / "link"
     target.write_text("mine")
