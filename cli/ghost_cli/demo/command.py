@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from ghost_cli import output
 from ghost_cli.demo import closing, commands, opening, place, working
 from ghost_cli.demo.api import Api
 from ghost_cli.demo.narrator import Narrator
+from ghost_cli.demo.program import called
 from ghost_cli.demo.stage import Stage
 from ghost_core.errors import UnavailableError
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
     type Steps = tuple[tuple[str, Callable[[Stage], str]], ...]
 
-GO_ON = "ghost config init, a credential and a tool in ghost.toml, then: ghost run --scope TOOL -- your-agent"
+GO_ON = "{0} config init, a credential and a tool in ghost.toml, then: {0} run --scope TOOL -- your-agent"
 
 OPENING: Steps = (("an API", opening.open_api), ("ghost spawn", opening.spawn))
 WORKING: Steps = (
@@ -78,8 +80,9 @@ def _tell(narrator: Narrator, stage: Stage, steps: Steps) -> None:
 
 
 def _close(narrator: Narrator, stage: Stage) -> None:
-    verify = f"ghost verify {stage.bundle} --key {stage.public_key}"
-    narrator.close({"open": str(stage.audit), "verify": verify, "your agent": GO_ON})
+    ghost = called()
+    verify = f"{ghost} verify {shlex.quote(str(stage.bundle))} --key {stage.public_key}"
+    narrator.close({"open": str(stage.audit), "verify": verify, "your agent": GO_ON.format(ghost)})
     if output.options().json:
         document = {
             "schema": "ghost/demo/v1",
