@@ -115,7 +115,7 @@ up = fixtures.upstream("function")
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the home of this test, not yet created; no variable of ours comes from outside."""
-    for name in [each for each in os.environ if each.startswith("GHOST_")]:
+    for name in [each for each in os.environ if each.startswith("GHOST_") or each == "COLUMNS"]:
         monkeypatch.delenv(name)
     base = tmp_path_factory.mktemp("ghost")
     runtime = base / "run"

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
+from ghost_cli import width
 from ghost_memory.asking import Found, Hit
 from ghost_memory.values import Memory, Saved
 
 WIDTH = 100
+LEAST = 16  # of a text, however narrow the terminal: less tells nothing
 
 
 def saved(made: Saved, kept: Memory) -> str:
@@ -64,8 +66,8 @@ def whole(document: Mapping[str, object]) -> str:
         for name, value in document.items()
         if name not in {"schema", "content"} and value is not None and value not in ("", (), [])
     }
-    width = max(map(len, fields))
-    lines = [f"{name:<{width}}  {_plain(value)}" for name, value in fields.items()]
+    longest = max(map(len, fields))
+    lines = [f"{name:<{longest}}  {_plain(value)}" for name, value in fields.items()]
     return "\n".join([*lines, "", str(document["content"])])
 
 
@@ -82,12 +84,10 @@ def _hit(each: Hit, *, explain: bool) -> str:
 
 def _line(memory: Memory, *marks: str) -> str:
     said = ", ".join(mark for mark in marks if mark)
-    return f"{memory.id[:8]}  {_short(memory.content)}  ({said})"
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= WIDTH else line[: WIDTH - 1] + "…"
+    room = width.columns()
+    beside = len(f"{memory.id[:8]}    ({said})")
+    most = WIDTH if room is None else max(LEAST, min(WIDTH, room - beside))
+    return f"{memory.id[:8]}  {width.cut(' '.join(memory.content.split()), most)}  ({said})"
 
 
 def _plain(value: object) -> str:

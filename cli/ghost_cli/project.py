@@ -128,6 +128,5 @@ def _without_count(project: Project) -> dict[str, object]:
 
 def _line(project: Project) -> str:
     place = project.path if project.path != project.id else "(no directory)"
-    return f"{project.name}  {project.memories}  {place}" + (
-        f"  {project.remote}" if project.remote else ""
-    )
+    remote = f"  {project.remote}" if project.remote else ""
+    return f"{project.name}  {project.memories}  {place}{remote}"

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from ghost_cli import output, salvage
+from ghost_cli import output, salvage, width
 from ghost_core import db
 from ghost_core.clock import Clock, SystemClock, rfc3339
 from ghost_core.errors import NotFoundError
@@ -21,6 +21,7 @@ from ghost_ledger.session.spawn import public_text
 from ghost_ledger.store import SessionRow
 
 INTENT_WIDTH: Final = 40
+LEAST_INTENT: Final = 10
 
 app = typer.Typer(help="List and show sessions.", no_args_is_help=True, add_completion=False)
 
@@ -47,7 +48,7 @@ def list_sessions(
         sessions = [] if ledger is None else [_summary(ledger, row, clock) for row in rows]
     output.result(
         {"schema": "ghost/sessions/v1", "sessions": sessions},
-        _table(sessions) if sessions else "no sessions",
+        _table(sessions, width.columns()) if sessions else "no sessions",
     )
 
 
@@ -153,26 +154,30 @@ def _quarantine(ledger: Ledger, row: SessionRow) -> dict[str, object] | None:
     }
 
 
-def _table(sessions: list[dict[str, object]]) -> str:
-    rows = [("SESSION", "STATUS", "LEFT", "SPAWNED", "INTENT")]
-    for each in sessions:
-        left = f"{each['remaining_seconds']} s" if each["status"] == "live" else "-"
-        intent = str(each["intent"] or "").replace("\n", " ")
-        shown = intent if len(intent) <= INTENT_WIDTH else intent[: INTENT_WIDTH - 1] + "…"
-        stopped = each["status"] == "live" and each["quarantined"]
-        named = str(each["session_id"]), "quarantined" if stopped else str(each["status"])
-        rows.append((*named, left, str(each["spawned_at"]), shown))
+def _table(sessions: list[dict[str, object]], room: int | None) -> str:
+    """Return a row for each; where there is little room columns go first, then the end of the line, no id."""
+    rows = [("SESSION", "STATUS", "LEFT", "SPAWNED", "INTENT"), *map(_row, sessions)]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
-    return "\n".join(
-        "  ".join([*(cell.ljust(width) for cell, width in zip(row, widths, strict=False)), row[4]])
-        for row in rows
-    )
+    kept = 4
+    while room is not None and kept > 2 and sum(widths[:kept]) + 2 * kept + LEAST_INTENT > room:
+        kept -= 1
+    fitted = max(room, widths[0]) if room is not None else None
+    padded = ([*map(str.ljust, row, widths[:kept]), row[4]] for row in rows)
+    return "\n".join(width.cut("  ".join(cells), fitted) for cells in padded)
+
+
+def _row(session: dict[str, object]) -> tuple[str, str, str, str, str]:
+    left = f"{session['remaining_seconds']} s" if session["status"] == "live" else "-"
+    intent = width.cut(str(session["intent"] or "").replace("\n", " "), INTENT_WIDTH)
+    stopped = session["status"] == "live" and session["quarantined"]
+    named = str(session["session_id"]), "quarantined" if stopped else str(session["status"])
+    return (*named, left, str(session["spawned_at"]), intent)
 
 
 def _lines(document: dict[str, object]) -> str:
     shown = {name: value for name, value in document.items() if name != "schema"}
-    width = max(map(len, shown))
-    return "\n".join(f"{name:<{width}}  {_text(value)}" for name, value in shown.items())
+    longest = max(map(len, shown))
+    return "\n".join(f"{name:<{longest}}  {_text(value)}" for name, value in shown.items())
 
 
 def _text(value: object) -> str:

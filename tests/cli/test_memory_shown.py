@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from ghost_cli import memory_shown as shown
 from ghost_memory.asking import Found, Hit
 from ghost_memory.values import Memory, Saved
@@ -23,6 +25,17 @@ def memory(content: str = "the port is 8402", **parts: bool) -> Memory:
         TIME,
         1,
     )
+
+
+def test_a_narrow_terminal_gets_less_of_the_text_and_all_of_the_marks(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "50")
+    line = shown.listed([memory("x y " * 50, pinned=True)], 1).splitlines()[0]
+    assert len(line) == 50
+    assert line.endswith("…  (gotcha, app, pinned)")
+    monkeypatch.setenv("COLUMNS", "10")
+    assert "x y x y x y x y…" in shown.listed([memory("x y " * 50)], 1)
 
 
 def test_a_hit_is_a_line_with_what_a_reader_must_know() -> None:

@@ -71,6 +71,41 @@ def test_sessions_are_listed_oldest_first_without_the_token(
     assert "ghtoken_" not in json.dumps(found)
 
 
+@pytest.mark.parametrize(
+    ("columns", "heads"),
+    [
+        (200, ["SESSION", "STATUS", "LEFT", "SPAWNED", "INTENT"]),
+        (80, ["SESSION", "STATUS", "LEFT", "INTENT"]),
+        (56, ["SESSION", "STATUS", "INTENT"]),
+    ],
+)
+def test_a_narrow_terminal_gets_fewer_columns_and_whole_ids(
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    columns: int,
+    heads: list[str],
+) -> None:
+    sid = spawned(capsys, "read the mail of the week and write it down")
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert main(["session", "list"]) == 0
+    head, row = capsys.readouterr().out.splitlines()
+    assert head.split() == heads
+    assert row.startswith(f"{sid}  live")
+    assert max(map(len, (head, row))) <= columns
+
+
+def test_however_narrow_it_is_an_id_stays_whole(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sid = spawned(capsys, "read the mail")
+    for columns in (40, 10):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        assert main(["session", "list"]) == 0
+        row = capsys.readouterr().out.splitlines()[1]
+        assert row.startswith(sid[:-1])
+        assert len(row) <= max(columns, len(sid))
+
+
 def test_sessions_of_the_recorder_are_shown_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     spawned(capsys)
     assert [each["system"] for each in listed(capsys)] == [False]
