@@ -60,9 +60,9 @@ def document(
 
 def params_of(document: Mapping[str, object], reads: Iterable[Steps] = ()) -> Params:
     """Read the parameters of the document's request for a gate of these fields; raises UnreadableError."""
-    found, action = _part(document, "request"), _part(document, "action")
+    action = _part(document, "action")
     kinds: dict[object, Kind] = {"json": "json", "form": "form", "query": "query"}
-    return read_params(_request(found), kinds.get(action.get("params")), reads)
+    return read_params(request_of(document), kinds.get(action.get("params")), reads)
 
 
 def response_of(document: Mapping[str, object]) -> Json:
@@ -73,11 +73,13 @@ def response_of(document: Mapping[str, object]) -> Json:
 
 def call_of(document: Mapping[str, object]) -> tuple[str, Target, str, str]:
     """Return method, target, tool and action, as rules match them."""
-    request, action = _request(_part(document, "request")), _part(document, "action")
+    request, action = request_of(document), _part(document, "action")
     return request.method, request.target, str(action["tool"]), str(action["action"])
 
 
-def _request(found: Mapping[str, object]) -> Request:
+def request_of(document: Mapping[str, object]) -> Request:
+    """Return the request of the document."""
+    found = _part(document, "request")
     return Request(
         str(found["method"]),
         Target.parse(str(found["url"])),

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 
 from ghost_hooks.params import Json, Params, UnreadableError, name_steps
 from ghost_hooks.request import Request
-from ghost_hooks.spelling import fields, folded, readings
+from ghost_hooks.spelling import fields, folded, readings, require_form
 
 _TOGETHER = ("allOf", "anyOf", "oneOf")
 _ONE = ("if", "then", "else", "not")
@@ -25,7 +25,7 @@ class Names:
     """The fields of one object, each with those of the object in it."""
 
     exact: dict[str, Names] = field(default_factory=dict)
-    folded: set[str] = field(default_factory=set)
+    folded: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, schema: Any) -> Self:
@@ -45,23 +45,24 @@ class Names:
                 for name in node.get("required", ()):
                     inside.setdefault(name, [])
             found.exact.update({name: cls._at(each, root, known) for name, each in inside.items()})
-            found.folded.update(map(folded, inside))
+            found.folded.update({folded(name): name for name in inside})
         return known[key]
 
     def require(self, request: Request, params: Params) -> None:
-        """Refuse parameters of which one is spelled almost as a field.
+        """Refuse parameters of which one is spelled almost as a field, or is one in a second place.
 
-        Raises: UnreadableError `params.spelling`.
+        Raises: UnreadableError `params.spelling`, or `params.media` as `read_params` does.
         """
-        name = self._stray(params.values)
-        if name is None and not params.typed:
-            name = self._stray_in_text(request)
-        if name is not None:
-            raise UnreadableError(
-                "params: a field of the schema is there in a spelling that a server may read as the same",
-                code="params.spelling",
-                hint="spell each field as the schema does",
-            )
+        if not self.exact:
+            return
+        require_form(request, params)
+        field = self._stray(params.values) or self._stray_in_text(request, params)
+        if field is not None:
+            raise _refused(field, "is there in a spelling that a server may read as the same")
+        query, form = map(self._fields, _texts(request, params))
+        twice = query if params.typed else query & form
+        if twice:
+            raise _refused(min(twice), "is there in the query beside the body")
 
     def _stray(self, node: Json) -> str | None:
         if not isinstance(node, Mapping) or not self.exact:
@@ -73,16 +74,40 @@ class Names:
         below = self.exact.get(name)
         if below is not None:
             return below._stray(value)  # noqa: SLF001  # another of us
-        return name if self._is_near(name) else None
+        return self._near(name)
 
-    def _stray_in_text(self, request: Request) -> str | None:
-        texts = (request.target.query, (request.body or b"").decode())
-        names = (name for text in texts for name, _ in fields(text))
-        outer = (name for name in names if name_steps(name)[0] not in self.exact)
-        return next((name for name in outer if self._is_near(name)), None)
+    def _stray_in_text(self, request: Request, params: Params) -> str | None:
+        names = (each for text in _texts(request, params) for each in _names(text))
+        found = (self._near(name) for first, name in names if first not in self.exact)
+        return next((each for each in found if each is not None), None)
 
-    def _is_near(self, name: str) -> bool:
-        return any(reading[0] in self.folded for reading in readings(name))
+    def _fields(self, text: str) -> set[str]:
+        return {first for first, _ in _names(text) if first in self.exact}
+
+    def _near(self, name: str) -> str | None:
+        """Return the field that a server may take a name for."""
+        found = (self.folded.get(reading[0]) for reading in readings(name))
+        return next((each for each in found if each is not None), None)
+
+
+def _refused(field: str, why: str) -> UnreadableError:
+    return UnreadableError(
+        f"params: {field!r} is a field of the schema, and {why}",
+        code="params.spelling",
+        hint="send each field once, spelled as the schema does, in the body where there is one",
+    )
+
+
+def _texts(request: Request, params: Params) -> tuple[str, str]:
+    """Return the query and, where it is one, the form."""
+    return request.target.query, "" if params.typed else (request.body or b"").decode()
+
+
+def _names(text: str) -> Iterator[tuple[str, str]]:
+    """Yield the first steps and names of a query or form; a step is empty where only IIS reads the name."""
+    for piece in text.replace(";", "&").split("&"):
+        sure = "%u" not in piece.partition("=")[0]
+        yield from ((name_steps(name)[0] if sure else "", name) for name, _ in fields(piece))
 
 
 def _parts(nodes: list[Any], root: Any) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ from typing import Any
 
 from ghost_core.errors import GhostError
 from ghost_hooks import webhook
-from ghost_hooks.document import call_of, params_of, response_of
+from ghost_hooks.document import call_of, params_of, request_of, response_of
 from ghost_hooks.folder import Content, Hook, HookFolder, Stage, UnsafeError, read
 from ghost_hooks.params import Json, UnreadableError
 from ghost_hooks.posting import Poster
@@ -164,6 +164,7 @@ def _by_schema(hook: Hook, content: Content, document: Mapping[str, object]) -> 
         verdict = schema.verdict(response_of(document), typed=True, status=502)
     else:
         found = params_of(document)
+        schema.names.require(request_of(document), found)
         verdict = schema.verdict(found.values, typed=found.typed)
     return replace(verdict, by="hook")
 

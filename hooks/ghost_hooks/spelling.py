@@ -35,11 +35,8 @@ def read_params(request: Request, kind: Kind | None, reads: Iterable[Steps]) -> 
     """
     params = of_request(request, kind)
     reads = dict.fromkeys(reads)
-    if reads and not params.typed and _JSON_START.match(request.body or b""):
-        # Lax servers go by the first character and not by the type.
-        raise UnreadableError(
-            "body: is JSON under the type of a form", code="params.media", status=415
-        )
+    if reads:
+        require_form(request, params)
     body = request.body if request.body and not params.typed else b""
     query, form = _names(request.target.query), _names((body or b"").decode())
     for steps in reads:
@@ -47,6 +44,14 @@ def read_params(request: Request, kind: Kind | None, reads: Iterable[Steps]) -> 
             raise _refused(steps, "is there in a spelling that a server may read as the same")
         _require_one_place(steps, query, form, typed=params.typed)
     return params
+
+
+def require_form(request: Request, params: Params) -> None:
+    """Refuse a form that is JSON to servers which go by the first character and not by the type."""
+    if not params.typed and _JSON_START.match(request.body or b""):
+        raise UnreadableError(
+            "body: is JSON under the type of a form", code="params.media", status=415
+        )
 
 
 def _require_one_place(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -187,6 +188,18 @@ def test_a_schema_file_judges_the_parameters(tmp_path: Path) -> None:
     assert verdict.hash
     high = _script(tmp_path, '{"properties":{"amount":{"maximum":10}}}', "a_pre.json", mode=0o600)
     assert _run(high).allow
+
+
+@pytest.mark.parametrize(
+    ("query", "body"), [("amount=50", b'{"amount":1}'), ("", b'{"amount":1,"Amount":50}')]
+)
+def test_a_schema_file_reads_a_field_in_one_spelling_and_place(
+    tmp_path: Path, query: str, body: bytes
+) -> None:
+    path = _script(tmp_path, '{"properties":{"amount":{"maximum":9}}}', "_pre.json", mode=0o600)
+    request = Request("POST", replace(_REQUEST.target, query=query), _JSON, body)
+    verdict = _run(path, _document(request=request))
+    assert (verdict.by, verdict.code, verdict.status) == ("hook", "params.spelling", 400)
 
 
 def test_a_schema_file_judges_the_reply(tmp_path: Path) -> None:
