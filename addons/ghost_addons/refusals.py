@@ -34,10 +34,20 @@ class _Repeats:
     count: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The refusal that a client was told last; entries do not hold every message."""
+
+    sid: str
+    host: str
+    refusal: Refusal
+
+
 class Refusals:
     """Writes refusals so that a flood of equal ones stays readable and complete."""
 
     def __init__(self, recorder: Recorder, *, window_seconds: float = WINDOW_SECONDS) -> None:
+        self.last: Last | None = None
         self._recorder = recorder
         self._window_seconds = window_seconds
         self._repeats: dict[Key, _Repeats] = {}
@@ -52,6 +62,7 @@ class Refusals:
         So is one too many of an address without a session. Raises UnavailableError where the ledger cannot
         be written.
         """
+        self.last = Last(attempt.sid, attempt.host, refusal)
         key, seconds = _key(attempt, refusal), self._window_seconds
         if not attempt.sid:
             if self._is_crowded(address):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import sys
@@ -10,8 +11,9 @@ from typing import Annotated
 
 import typer
 
-from ghost_cli import output, sessions
+from ghost_cli import inside, output, sessions
 from ghost_cli.sessions import Message, Opened
+from ghost_core.clock import SystemClock
 from ghost_core.errors import NotFoundError, UsageError
 from ghost_core.paths import home as ghost_home
 
@@ -34,7 +36,7 @@ def act(
         int, typer.Option(help="Tries, where repeating is safe.", min=1, max=10)
     ] = 3,
 ) -> int:
-    """Make one call through all gates.
+    """Make one call through all gates; inside a session in it or in one below it.
 
     Example: ghost act --tool stripe --action create_charge --params '{"amount": 100}'
     """
@@ -47,7 +49,10 @@ def act(
         "validate_pre": _hook(validate_pre),
         "validate_post": _hook(validate_post),
     }
-    sid = sessions.chosen(Opened.now(), session_id)
+    opened = Opened.now()
+    sid = sessions.chosen(opened, session_id)
+    if inside.session() not in {"", sid}:
+        _require_within(opened, sid)
     document = sessions.asked(
         sid,
         request,
@@ -56,6 +61,11 @@ def act(
     )
     output.result(document)
     return EXIT_CODES.get(str(document.get("status")), 1)
+
+
+def _require_within(opened: Opened, sid: str) -> None:
+    with contextlib.suppress(NotFoundError), opened.ledger() as ledger:
+        inside.require_within(ledger, sid, SystemClock())
 
 
 def _params(text: str) -> Message:

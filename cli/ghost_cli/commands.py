@@ -16,7 +16,8 @@ class Command(NamedTuple):
     `target` is "module:attribute"; the attribute is a function with Typer parameters, or a Typer app
     for a group. That of a `plain` one takes its words itself, so that it runs where Typer is broken;
     a `quick` one asks neither checked settings nor the ledger, so nothing is to be heard of them. An
-    `outside` one works without a home, or says itself what is wrong with it.
+    `outside` one works without a home, or says itself what is wrong with it. One that `relays` returns
+    its child's code, and 125 where it fails itself.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Command(NamedTuple):
     plain: bool = False
     quick: bool = False
     outside: bool = False
+    relays: bool = False
 
     @property
     def module(self) -> str:
@@ -67,7 +69,13 @@ COMMANDS = (
         "End a session and seal its entries",
         "Session",
     ),
-    Command("run", "ghost_cli.run:run", "Run a command inside a session of its own", "Session"),
+    Command(
+        "run",
+        "ghost_cli.run:run",
+        "Run a command inside a session of its own",
+        "Session",
+        relays=True,
+    ),
     Command("session", "ghost_cli.session:app", "List and show sessions", "Session"),
     Command("replay", "ghost_cli.replay:replay", "Show what a session did, verified", "Evidence"),
     Command(

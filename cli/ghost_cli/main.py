@@ -20,6 +20,13 @@ from ghost_core.version import __version__
 
 INTERRUPTED = 130
 
+
+class OwnFailureError(GhostError):
+    """What went wrong before or beside a child whose exit code is ours; no usual code of a child."""
+
+    exit_code = 125
+
+
 # The interpreter looks through all that was ever imported before it ends, a fifth of a short command.
 atexit.register(gc.freeze)
 
@@ -34,8 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(words)
         streams.flush()
     except GhostError as error:
-        output.failure(error)
-        return error.exit_code
+        return _failed(error, words)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -46,8 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         output.failure(found)
         return found.exit_code
     except Exception as error:  # noqa: BLE001  # the last net: nobody above us can report it
-        output.failure(_unexpected(error, chosen))
-        return 1
+        return _failed(_unexpected(error, chosen), words)
     finally:
         gc.enable()
     return code
@@ -97,6 +102,14 @@ def _no_such(word: str) -> UsageError:
         code="usage.command",
         hint="ghost --help",
     )
+
+
+def _failed(error: GhostError, words: list[str]) -> int:
+    command = find(words)[0]
+    if command is not None and command.relays:
+        error = OwnFailureError(error.message, code=error.code, hint=error.hint)
+    output.failure(error)
+    return error.exit_code
 
 
 def _unexpected(error: Exception, chosen: Options) -> GhostError:

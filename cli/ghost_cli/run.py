@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ghost_ledger.session.spawn import Spawned
 
 GRACE_SECONDS = 1.0
-OWN_FAILURE, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
+NOT_EXECUTABLE, NOT_FOUND = 126, 127
 _ISOLATION = ("enforced", "partial", "advisory")
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -37,7 +37,7 @@ class _Wish:
     command: list[str]
     intent: str
     scopes: tuple[str, ...]
-    ttl: int
+    ttl: int | None
 
 
 def run(
@@ -46,30 +46,22 @@ def run(
     intent: Annotated[str, typer.Option(help="Why; default: the command's name.")] = "",
     scope: Annotated[list[str] | None, typer.Option(help="Scope; repeatable.")] = None,
     ttl: Annotated[
-        int | None, typer.Option(help="Lifetime in seconds; default: session.ttl_seconds.")
+        int | None,
+        typer.Option(
+            help="Lifetime in seconds; default: session.ttl_seconds, or what a parent has left."
+        ),
     ] = None,
     isolation: Annotated[str, typer.Option(help="advisory in this version.")] = "advisory",
 ) -> int:
-    """Run a command inside a session of its own and return its exit code.
+    """Run a command inside a session of its own and return its exit code; own failures are 125.
+
+    Inside a session, which GHOST_SESSION_ID names, the new one is its child.
 
     Example: ghost run --scope stripe -- python agent.py
     """
-    try:
-        _require_advisory(isolation)
-        opened = Opened.now()
-        output.note("isolation: advisory, a client that ignores its environment is not stopped")
-        wish = _Wish(
-            command,
-            intent or f"run {Path(command[0]).name}",
-            tuple(scope or ()),
-            opened.settings.session.ttl_seconds if ttl is None else ttl,
-        )
-        return sessions.with_engine(_program(opened, wish))
-    except UsageError:
-        raise
-    except GhostError as error:
-        output.failure(error)
-        return OWN_FAILURE
+    _require_advisory(isolation)
+    wish = _Wish(command, intent or f"run {Path(command[0]).name}", tuple(scope or ()), ttl)
+    return sessions.with_engine(_program(Opened.now(), wish))
 
 
 def _require_advisory(isolation: str) -> None:
@@ -95,6 +87,7 @@ async def _program(opened: Opened, wish: _Wish) -> int:
             sessions.sweep(proxy.services.recorder)
             port = await proxy.start("127.0.0.1", 0)
             made = _spawned(proxy, opened, wish)
+            output.note("isolation: advisory, a client that ignores its environment is not stopped")
             session = proxy.admit(made.session_id, custody=made.custody)
             try:
                 return await child.run(wish.command, _environment(proxy, opened, made, port))
@@ -103,9 +96,18 @@ async def _program(opened: Opened, wish: _Wish) -> int:
                 if proxy.services.sessions.get(session.sid) is not None:
                     reason = "exit" if session.alive() else "ttl"
                     await proxy.evaporate(session, grace_seconds=GRACE_SECONDS, reason=reason)
-                output.note(f"sealed: ghost replay --session-id {session.sid}")
+                _close(proxy, session.sid)
         finally:
             await proxy.stop(grace_seconds=0)
+
+
+def _close(proxy: Proxy, sid: str) -> None:
+    from ghost_cli import refused
+
+    told = refused.line(proxy.services.ledger, sid, proxy.services.refusals.last)
+    if told:
+        output.note(told)
+    output.note(f"sealed: ghost replay --session-id {sid}")
 
 
 def _spawned(proxy: Proxy, opened: Opened, wish: _Wish) -> Spawned:

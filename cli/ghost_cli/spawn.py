@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ghost_cli import output
+from ghost_cli import inside, output
 from ghost_cli.sessions import Opened
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.paths import Home
@@ -16,7 +16,9 @@ from ghost_core.settings import Settings
 from ghost_hooks.policy import Policy
 from ghost_hooks.scope import contains, parse_all
 from ghost_hooks.tools import Catalogue
+from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
+from ghost_ledger.session import lifetime
 from ghost_ledger.session import spawn as birth
 from ghost_ledger.session.spawn import Spawned
 from ghost_ledger.session.sweep import sweep
@@ -26,7 +28,10 @@ def spawn(
     *,
     intent: Annotated[str, typer.Option(help="Why the session exists; up to 4 KiB of text.")],
     ttl: Annotated[
-        int | None, typer.Option(help="Lifetime in seconds; default: session.ttl_seconds.")
+        int | None,
+        typer.Option(
+            help="Lifetime in seconds; default: session.ttl_seconds, or what a parent has left."
+        ),
     ] = None,
     scope: Annotated[
         list[str] | None,
@@ -36,7 +41,11 @@ def spawn(
         ),
     ] = None,
     parent: Annotated[
-        str | None, typer.Option(help="A live session; the new one holds a subset of it.")
+        str | None,
+        typer.Option(
+            help="A live session; the new one holds a subset of it. Default: the one that "
+            "GHOST_SESSION_ID names, while it lives."
+        ),
     ] = None,
 ) -> None:
     """Open a session with scopes and a lifetime, and print it as one JSON object.
@@ -54,7 +63,7 @@ def spawn(
             opened.home,
             settings,
             intent=intent,
-            ttl=settings.session.ttl_seconds if ttl is None else ttl,
+            ttl=ttl,
             scopes=scope or (),
             parent=parent,
             clock=clock,
@@ -72,7 +81,7 @@ def spawned(
     settings: Settings,
     *,
     intent: str,
-    ttl: int,
+    ttl: int | None,
     scopes: Sequence[str],
     clock: Clock,
     parent: str | None = None,
@@ -80,12 +89,20 @@ def spawned(
 ) -> Spawned:
     """Check the scopes against the known tools, then make the session; `ttl` in seconds.
 
+    Without a `parent` the live session around us is one. Without a `ttl` it is the configured one, or what
+    the parent has left.
+
     Raises:
         UsageError: an unknown or malformed scope, and as `ghost_ledger.session.spawn.spawn`.
+        DeniedError: the parent is not below the session around us, and as there.
         ConfigError: a tool, rule or schema of the settings is broken.
     """
     known = Catalogue.from_settings(settings).names
     granted = tuple(scope.text for scope in parse_all(list(scopes), known))
+    ledger = Ledger(recorder.engine, home)
+    parent = inside.parent_of(ledger, parent, clock)
+    if ttl is None:
+        ttl = _default_ttl(ledger, settings, parent, clock)
     return birth.spawn(
         recorder,
         home,
@@ -99,3 +116,12 @@ def spawned(
         parent=parent,
         persist=persist,
     )
+
+
+def _default_ttl(ledger: Ledger, settings: Settings, parent: str | None, clock: Clock) -> int:
+    """Return the configured lifetime in seconds, a second less than a parent's where that is shorter."""
+    row = ledger.session(parent) if parent else None
+    most = settings.session.ttl_seconds
+    if row is None:
+        return most
+    return max(1, min(most, lifetime.remaining_us(row, clock) // 1_000_000 - 1))

@@ -234,7 +234,8 @@ def _unnamed(target: Target) -> Verdict:
 
 
 def _grantable(scopes: Sequence[str]) -> str:
-    return f"a human can grant it: ghost spawn --scope {shlex.quote(scopes[0])}"
+    # No command: an agent that reads one runs it.
+    return f"a human can grant it, to another session: scope {shlex.quote(scopes[0])}"
 
 
 def _shown(grant: Grant) -> str:

@@ -17,7 +17,7 @@ def test_a_method_outside_the_scope_is_refused_with_a_way_to_allow_it(
         answer = tunnel.request("DELETE", "/echo", {"Host": up.authority})
     assert answer.status == 403
     assert b"scope.action" in answer.body
-    assert b"ghost spawn --scope" in answer.body
+    assert b"a human can grant it" in answer.body
     assert up.requests == ()
     assert proxy.last(session).fields["code"] == 403
 

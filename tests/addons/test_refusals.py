@@ -52,6 +52,9 @@ def test_a_flood_becomes_one_entry_and_a_count(recorder: Recorder) -> None:
         assert [each is not None for each in receipts] == [True, False, False, False, False]
         await refusals.flush()
 
+        assert refusals.last is not None
+        assert (refusals.last.host, refusals.last.refusal) == ("api.test", REFUSAL)
+
     run(flood)
     first, rest = denials(recorder)
     assert "count" not in first

@@ -69,7 +69,7 @@ def test_a_host_that_no_scope_names_is_answered_inside_its_tunnel(
         answer = tunnel.request("POST", "/v1/x", {"Host": "elsewhere.test"}, b"{}")
     assert answer.status == 403
     assert b"scope.host" in answer.body
-    assert b"ghost spawn --scope" in answer.body
+    assert b"a human can grant it" in answer.body
     denial = proxy.last(session)
     assert (denial.type, denial.fields["host"]) == ("action.denied", "elsewhere.test")
 

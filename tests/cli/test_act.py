@@ -253,6 +253,29 @@ def test_the_session_of_the_environment_is_taken(lone: GhostHome) -> None:
     assert types(lone, second) == ["session.spawn", "action.intent", "action.outcome"]
 
 
+def test_inside_a_session_only_it_and_those_below_can_be_named(lone: GhostHome) -> None:
+    around, other = spawn(lone, "demo_api"), spawn(lone, "demo_api")
+    env = {"GHOST_SESSION_ID": around.sid}
+    done = inside(lone, "--json", *echo("--session-id", other.sid), env=env)
+    assert (done.code, done.error["code"]) == (5, "session.outside")
+    assert types(lone, other) == ["session.spawn"]
+    words = ["spawn", "--intent", "x", "--scope", "demo_api"]
+    child = inside(lone, *words, env=env).json["session_id"]
+    below = inside(lone, *words, env={"GHOST_SESSION_ID": child}).json["session_id"]
+    done = inside(lone, *echo("--session-id", below), env=env)
+    assert done.code == 0, done.err
+    done = inside(
+        lone, "--json", *echo("--session-id", around.sid), env={"GHOST_SESSION_ID": child}
+    )
+    assert done.error["code"] == "session.outside"
+
+
+def test_outside_of_a_live_session_any_can_be_named(lone: GhostHome) -> None:
+    session = spawn(lone, "demo_api")
+    env = {"GHOST_SESSION_ID": "gh_" + "0" * 32}
+    assert inside(lone, *echo("--session-id", session.sid), env=env).code == 0
+
+
 def test_a_session_that_nobody_knows_is_missing(lone: GhostHome) -> None:
     spawn(lone, "demo_api")
     done = inside(lone, "--json", *echo("--session-id", "gh_" + "0" * 32))

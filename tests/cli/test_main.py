@@ -169,6 +169,17 @@ def test_a_mistake_of_ours_is_one_line_without_its_text(
     assert "hunter2" not in first
 
 
+@pytest.mark.parametrize("words", [["--fail", "ghost"], ["--fail", "bug"], ["--nonsense"]])
+def test_one_that_relays_a_childs_code_has_one_code_for_its_own_failures(
+    words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command = Command("relay", "ghost_cli.probe_for_tests:probe", "Relay", "Setup", relays=True)
+    monkeypatch.setattr(commands, "COMMANDS", (*COMMANDS, command))
+    assert main(["--json", "relay", *words]) == 125
+    assert json.loads(capsys.readouterr().err)["exit_code"] == 125
+    assert main(["relay", "--code", "3"]) == 3
+
+
 def test_the_traceback_comes_with_v_and_without_locals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from ghost_ledger.store import SessionRow
 from support.agent import program
 from support.home import SECRET, GhostHome, Toml, ghost_home
 from support.processes import Outcome, Running, ghost, start
@@ -45,6 +46,11 @@ def python(text: str) -> list[str]:
 def newest(home: GhostHome) -> str:
     with ledger(home) as opened:
         return opened.sessions()[-1].session_id
+
+
+def newest_two(home: GhostHome) -> list[SessionRow]:
+    with ledger(home) as opened:
+        return list(opened.sessions()[-2:])
 
 
 def is_sealed(home: GhostHome, sid: str) -> bool:
@@ -99,8 +105,28 @@ def test_isolation_that_we_do_not_have_starts_nothing(
     assert not started.exists()
 
 
-def test_isolation_that_nobody_knows_is_a_wrong_command_line(place: GhostHome) -> None:
-    assert inside(place, "run", "--isolation", "total", "--", "true").code == 2
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--isolation", "total"], "usage.isolation"),
+        (["--scope", "nothing_of_ours"], "scope.unknown"),
+        (["--ttl", "0"], "usage.ttl"),
+        (["--ttl", "soon"], "usage.arguments"),
+        (["--no-such-option"], "usage.arguments"),
+    ],
+)
+def test_a_wrong_command_line_is_an_own_failure_and_starts_nothing(
+    place: GhostHome, tmp_path: Path, words: list[str], code: str
+) -> None:
+    started = tmp_path / "started"
+    done = inside(place, "run", "--json", *words, "--", "touch", str(started))
+    assert (done.code, done.error["code"], done.error["exit_code"]) == (125, code, 125)
+    assert "isolation: advisory" not in done.err, "said before there is a session"
+    assert not started.exists()
+
+
+def test_without_a_command_it_is_an_own_failure_too(place: GhostHome) -> None:
+    assert inside(place, "run").code == 125
 
 
 def test_a_broken_configuration_is_125(tmp_path: Path) -> None:
@@ -111,11 +137,32 @@ def test_a_broken_configuration_is_125(tmp_path: Path) -> None:
     assert "proxyy" in done.err
 
 
-def test_a_scope_that_nobody_knows_starts_nothing(place: GhostHome, tmp_path: Path) -> None:
-    started = tmp_path / "started"
-    done = inside(place, "run", "--scope", "nothing_of_ours", "--", "touch", str(started))
-    assert done.code == 2
-    assert not started.exists()
+# -- refused calls and children ----------------------------------------------------------------------
+
+
+def test_refused_calls_are_told_at_the_end_and_not_with_quiet(place: GhostHome) -> None:
+    curl = [program("curl"), "-sS", "-o", os.devnull, "https://nobody.invalid/x"]
+    done = inside(place, "run", "--scope", "demo_api", "--", *curl)
+    told, sealed = done.err.splitlines()[-2:]
+    reason = "no scope names https://nobody.invalid (scope.host)"
+    assert told == f"1 call refused: nobody.invalid: {reason}"
+    assert sealed.startswith("sealed: ")
+    assert inside(place, "run", "--quiet", "--", *curl).err == ""
+
+
+def test_without_a_refused_call_nothing_is_told(place: GhostHome) -> None:
+    assert "refused" not in inside(place, "run", "--", "true").err
+
+
+def test_a_run_in_a_run_is_its_child_and_cannot_have_more(place: GhostHome) -> None:
+    ghost_run = f"{sys.executable} -m ghost_cli run"
+    text = f"{ghost_run} --scope demo_api -- true; echo first $?; {ghost_run} -- true; echo then $?"
+    done = run(place, "--", "sh", "-c", text)
+    assert done.out.split() == ["first", "125", "then", "0"]
+    parent, child = newest_two(place)
+    assert child.parent == parent.session_id
+    assert f"a child of {parent.session_id}" in done.err
+    assert is_sealed(place, child.session_id)
 
 
 # -- what the child has ------------------------------------------------------------------------------

@@ -155,6 +155,51 @@ def test_a_child_names_its_parent_and_wants_no_more(capsys: pytest.CaptureFixtur
     assert refused(capsys, *longer) == (5, "session.parent_ttl")
 
 
+def test_inside_a_session_a_new_one_is_its_child(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    around = spawn(capsys, "--scope", "shop", "--ttl", "100")["session_id"]
+    monkeypatch.setenv("GHOST_SESSION_ID", around)
+    assert main(["spawn", "--intent", "x", "--scope", "shop:list"]) == 0
+    said = capsys.readouterr()
+    child = json.loads(said.out)
+    assert child["parent_id"] == around
+    assert 90 < child["ttl_seconds"] < 100, "what the parent has left"
+    assert f"a child of {around}" in said.err
+    assert "a human unsets GHOST_SESSION_ID" in said.err
+    assert refused(capsys, "--intent", "x", "--scope", "wiki") == (5, "session.parent_scopes")
+    wanted = ["--intent", "x", "--scope", "shop", "--ttl", "200"]
+    assert refused(capsys, *wanted) == (5, "session.parent_ttl")
+
+
+def test_inside_a_session_another_one_is_no_parent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    around, other = (spawn(capsys, "--scope", "shop")["session_id"] for _ in range(2))
+    below = spawn(capsys, "--parent", around, "--scope", "shop:list")["session_id"]
+    monkeypatch.setenv("GHOST_SESSION_ID", around)
+    assert refused(capsys, "--intent", "x", "--parent", other) == (5, "session.outside")
+    assert spawn(capsys, "--parent", below)["parent_id"] == below
+
+
+@pytest.mark.parametrize("given", ["gh_" + "0" * 32, "nonsense", ""])
+def test_a_session_that_does_not_live_here_is_no_parent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    monkeypatch.setenv("GHOST_SESSION_ID", given)
+    assert "parent_id" not in spawn(capsys, "--scope", "shop")
+
+
+def test_a_session_that_has_ended_is_no_parent(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ended = spawn(capsys, "--scope", "shop")["session_id"]
+    assert main(["evaporate", "--session-id", ended]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("GHOST_SESSION_ID", ended)
+    assert "parent_id" not in spawn(capsys, "--scope", "wiki")
+
+
 def test_an_unknown_parent_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--intent", "x", "--parent", "gh_" + "0" * 32]
     assert refused(capsys, *words) == (4, "session.unknown")

@@ -391,7 +391,7 @@ def test_a_refusal_says_why_and_how_to_be_allowed(scene: Scene) -> None:
     with scene.connect("localhost:8443") as tunnel:
         assert tunnel.connected is not None
         assert tunnel.connected.header("x-ghost-reason") == b"scope.host"
-        assert b"ghost spawn --scope" in tunnel.connected.body
+        assert b"a human can grant it" in tunnel.connected.body
     scene.session = scene.spawn(f"GET {scene.up.url}/**")
     answer = scene.ask("DELETE", "/echo")
     scene.refused(answer, 403, "scope.action")
@@ -399,6 +399,6 @@ def test_a_refusal_says_why_and_how_to_be_allowed(scene: Scene) -> None:
         scene.session.sid.encode(),
         b'"rule"',
         b'"action_id": "act_',
-        b"ghost spawn --scope",
+        b"a human can grant it",
     ):
         assert part in answer.body

@@ -1,0 +1,22 @@
+"""What `ghost run` says at its end about refused calls: a client often shows a status alone."""
+
+from __future__ import annotations
+
+from ghost_addons.refusals import Last
+from ghost_ledger.reader import Ledger
+
+_LIMIT = 400  # characters of a message; one may list what is allowed
+
+
+def line(ledger: Ledger, sid: str, last: Last | None) -> str:
+    """Return how many calls of a session were refused, and why the last one was; empty if none was."""
+    number = sum(row.count for row in ledger.actions(sid) if row.status == "denied")
+    if not number:
+        return ""
+    calls = "1 call refused" if number == 1 else f"{number} calls refused, the last"
+    if last is None or last.sid != sid:
+        return calls.partition(",")[0]
+    # One line, whatever a name or a hook says.
+    told = " ".join(f"{last.host}: {last.refusal.message}".split())
+    shown = told if len(told) <= _LIMIT else f"{told[:_LIMIT]}…"
+    return f"{calls}: {shown} ({last.refusal.code})"
