@@ -25,9 +25,31 @@ from ghost_hooks.unique import has_doubles
 
 FILE_LIMIT = 4 * 1024 * 1024
 _PLACE_LIMIT = 120
+_BOUND_LIMIT = 120
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")
 # Keywords that hold plain data, and those that hold schemas by a name of the user's.
 _DATA = frozenset({"enum", "const", "default", "examples", "example"})
+# Keywords whose own value may be told; an `enum` or a `const` can hold what nobody is to know.
+_BOUNDS = frozenset(
+    [
+        "type",
+        "format",
+        "required",
+        "multipleOf",
+        "maximum",
+        "minimum",
+        "exclusiveMaximum",
+        "exclusiveMinimum",
+        "maxLength",
+        "minLength",
+        "maxItems",
+        "minItems",
+        "maxContains",
+        "minContains",
+        "maxProperties",
+        "minProperties",
+    ]
+)
 _REFERENCES = ("$ref", "$dynamicRef")
 _BY_NAME = frozenset(
     {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
@@ -84,8 +106,20 @@ class Schema:
         if error is None:
             return Verdict.yes("schema", self.name)
         place = error.json_path[:_PLACE_LIMIT]
-        reason = f"{place}: does not satisfy {error.validator!r}"
-        return Verdict.no("schema", self.name, reason, code="schema.mismatch", status=status)
+        reason = f"{place}: does not satisfy {error.validator!r}{_bound(error)}"
+        hint = f"a human can change it: {self.name}"
+        return Verdict.no(
+            "schema", self.name, reason, code="schema.mismatch", status=status, hint=hint
+        )
+
+
+def _bound(error: ValidationError) -> str:
+    """Return what the schema asks for, where that can be told in a line; the value is never told."""
+    if error.validator not in _BOUNDS:
+        return ""
+    wanted: Any = error.validator_value
+    listed = wanted if isinstance(wanted, list) else [wanted]
+    return f" {', '.join(map(str, listed))}"[:_BOUND_LIMIT]
 
 
 def _broken(name: str, why: str) -> ConfigError:

@@ -38,7 +38,7 @@ def test_a_schema_judges_what_was_sent(tmp_path: Path) -> None:
     policy = make_policy(tmp_path, "stripe")
     assert before(policy, charge(b"amount=5000"))[-1].allow
     (verdict,) = before(policy, charge(b"amount=5001"))
-    assert verdict.reason == "$.amount: does not satisfy 'maximum'"
+    assert verdict.reason == "$.amount: does not satisfy 'maximum' 5000"
     assert verdict.rule == "tools.stripe.actions.create.request_schema"
 
 

@@ -45,9 +45,32 @@ def test_numbers_are_judged_as_sent(values: Json, typed: bool, allowed: bool) ->
 
 def test_a_mismatch_names_the_place_and_never_the_value() -> None:
     verdict = Schema("s", _AMOUNT).verdict({"amount": 987654}, typed=True)
-    assert verdict.reason == "$.amount: does not satisfy 'maximum'"
+    assert verdict.reason == "$.amount: does not satisfy 'maximum' 5000"
+    assert verdict.hint == "a human can change it: s"
     assert verdict.code == "schema.mismatch"
     assert "987654" not in json.dumps(verdict.entry())
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "told"),
+    [
+        ({"multipleOf": 0.1}, Decimal("0.35"), "'multipleOf' 0.1"),
+        ({"maxLength": 2}, "hunter2", "'maxLength' 2"),
+        ({"type": ["integer", "null"]}, "hunter2", "'type' integer, null"),
+        ({"required": ["id", "amount"]}, {"id": 1}, "'required' id, amount"),
+        ({"const": "hunter2"}, "x", "'const'"),
+        ({"enum": ["hunter2"]}, "x", "'enum'"),
+        ({"pattern": "^hunter2$"}, "x", "'pattern'"),
+        ({"not": {"type": "string"}}, "hunter2", "'not'"),
+        ({"required": ["x" * 999]}, {}, f"'required' {'x' * 119}"),
+    ],
+)
+@pytest.mark.parametrize("typed", [True, False])
+def test_a_mismatch_tells_the_bound_and_no_more(
+    schema: dict[str, Any], value: Json, told: str, typed: bool
+) -> None:
+    verdict = Schema("s", schema).verdict(value, typed=typed)
+    assert verdict.reason == f"$: does not satisfy {told}"
 
 
 @pytest.mark.parametrize(
