@@ -42,17 +42,23 @@ inputs() {
     pwd
 }
 
+# Without these lines nothing is to be seen for minutes.
+step_1() { say "1/3 making the virtual environment"; }
+step_2() { say "2/3 fetching and installing the locked packages, with pip some minutes"; }
+step_3() { say "3/3 installing ghost itself"; }
+
 install_with_uv() {
-    uv venv --quiet --allow-existing --python "$1" .venv &&
-        uv pip install --quiet --python .venv/bin/python --require-hashes -r requirements.lock &&
-        uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
+    step_1 && uv venv --quiet --allow-existing --python "$1" .venv &&
+        step_2 && uv pip install --quiet --python .venv/bin/python --require-hashes \
+            -r requirements.lock &&
+        step_3 && uv pip install --quiet --python .venv/bin/python --no-deps --no-build-isolation -e .
 }
 
 install_with_pip() {
-    "$1" -m venv .venv &&
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+    step_1 && "$1" -m venv .venv &&
+        step_2 && .venv/bin/python -m pip install --quiet --disable-pip-version-check \
             --require-hashes -r requirements.lock &&
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        step_3 && .venv/bin/python -m pip install --quiet --disable-pip-version-check \
             --no-deps --no-build-isolation -e .
 }
 
@@ -81,6 +87,7 @@ fi
 
 say "using $python, installing into .venv (once)"
 if ! { have_uv && install_with_uv "$python"; }; then
+    if have_uv; then say "uv could not, trying pip"; fi
     if ! install_with_pip "$python"; then
         say "the packages of requirements.lock could not be installed."
         say "needed are a package index that pip can reach, and the module venv of $python."
@@ -88,3 +95,4 @@ if ! { have_uv && install_with_uv "$python"; }; then
     fi
 fi
 inputs > "$stamp"
+say "done"

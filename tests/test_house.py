@@ -183,11 +183,15 @@ def test_dependencies_have_floors_only() -> None:
 def run_setup(tmp_path: Path, *, programs: str) -> subprocess.CompletedProcess[str]:
     """Run the set-up of an empty checkout in which only the named programs exist."""
     bin_, house = tmp_path / "bin", tmp_path / "house"
-    bin_.mkdir()
+    bin_.mkdir(exist_ok=True)
     (house / "scripts").mkdir(parents=True)
     shutil.copy(ROOT / "scripts" / "setup.sh", house / "scripts")
     for name in programs.split():
         (bin_ / name).symlink_to(str(shutil.which(name)))
+    return set_up(bin_, house)
+
+
+def set_up(bin_: Path, house: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(bin_ / "sh"), "scripts/setup.sh"],
         cwd=house,
@@ -204,6 +208,29 @@ def test_set_up_says_plainly_that_no_python_fits(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "no Python >= 3.12 was found" in done.stderr
     assert "make PYTHON=/path/to/python" in done.stderr
+
+
+# Stands where uv would: it makes the folder that it is asked for, and installs nothing.
+UV = """#!/bin/sh
+if [ "$1" = venv ]; then mkdir -p .venv/bin && ln -s "$5" .venv/bin/python; fi
+"""
+
+
+def test_set_up_tells_each_step_the_first_time_only(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python3.12").symlink_to(sys.executable)
+    uv = tmp_path / "bin" / "uv"
+    uv.write_text(UV, "utf-8")
+    uv.chmod(0o755)
+    for name in ("requirements.lock", "pyproject.toml", "core/ghost_core/version.py"):
+        (tmp_path / "house" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "house" / name).touch()
+    first = run_setup(tmp_path, programs="sh dirname cat cksum mkdir ln")
+    assert (first.returncode, first.stdout) == (0, ""), first.stderr
+    told = [line.removeprefix("setup: ").split()[0] for line in first.stderr.splitlines()]
+    assert told == ["using", "1/3", "2/3", "3/3", "done"]
+    again = set_up(tmp_path / "bin", tmp_path / "house")
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
 
 
 def full_coverage() -> ModuleType:
