@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import cast
 
 import pytest
@@ -10,20 +11,25 @@ from ghost_addons.refusal import Refusal
 from ghost_addons.refusals import Last
 from ghost_cli.refused import line
 from ghost_ledger.reader import Ledger
-from ghost_ledger.store import ActionRow
 
 SID = "gh_" + "a" * 32
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the line reads of an action."""
+
+    status: str
+    count: int
 
 
 class Rows:
     """The rows of a session, as a ledger would return them."""
 
     def __init__(self, *rows: tuple[str, int]) -> None:
-        self.rows = [
-            ActionRow.model_construct(status=status, count=count) for status, count in rows
-        ]
+        self.rows = [Row(*each) for each in rows]
 
-    def actions(self, sid: str) -> list[ActionRow]:
+    def actions(self, sid: str) -> list[Row]:
         assert sid == SID
         return self.rows
 
