@@ -69,13 +69,12 @@ def _require_within(opened: Opened, sid: str) -> None:
 
 
 def _params(text: str) -> Message:
-    if text == "-":
-        text = sys.stdin.read(PARAMS_LIMIT_BYTES + 1)
-    elif text.startswith("@"):
+    if text.startswith("@"):
         text = _file(text[1:])
-    if len(text) > PARAMS_LIMIT_BYTES:
-        raise UsageError(f"params: over {PARAMS_LIMIT_BYTES} characters", code="act.params")
     try:
+        text = sys.stdin.read(PARAMS_LIMIT_BYTES + 1) if text == "-" else text
+        if len(text) > PARAMS_LIMIT_BYTES:
+            raise UsageError(f"params: over {PARAMS_LIMIT_BYTES} characters", code="act.params")
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise UsageError("params: not valid JSON", code="act.params") from error

@@ -48,9 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         streams.give_up(sys.stdout)
         return 1
     except OSError as error:  # typer prints the help by itself
-        found = streams.unwritable(error) or _unexpected(error, chosen)
-        output.failure(found)
-        return found.exit_code
+        return _failed(streams.unwritable(error) or _unexpected(error, chosen), words)
     except Exception as error:  # noqa: BLE001  # the last net: nobody above us can report it
         return _failed(_unexpected(error, chosen), words)
     finally:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
-from ghost_cli import inside, output
+from ghost_cli import inside, output, streams
 from ghost_cli.sessions import Opened
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.paths import Home
@@ -71,7 +70,7 @@ def spawn(
         recorder.detach(made.session_id)
         made.custody.release()
         output.result(made.document())
-        sys.stdout.flush()  # before receivers are told, which may take a moment
+        streams.flush()  # before receivers are told, which may take a moment
         made.token.wipe()
 
 

@@ -85,7 +85,7 @@ def test_parameters_come_from_a_file_or_from_stdin(
     assert piped.json["response"]["body"] == '{"from":"stdin"}'
 
 
-@pytest.mark.parametrize("text", ["{", "[1]", "7", "", "[" * 100_000])
+@pytest.mark.parametrize("text", ["{", "[1]", "7", "", "[" * 100_000, "{}\udcff"])
 def test_parameters_that_are_no_json_object_are_a_wrong_command_line(
     owned: tuple[GhostHome, Session], text: str
 ) -> None:

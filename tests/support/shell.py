@@ -54,7 +54,11 @@ def inside(
         for name, value in {**home.env, **(env or {})}.items():
             patch.setenv(name, value)
         patch.chdir(home.root)
-        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin.encode()), "utf-8"))
+        patch.setattr(
+            sys,
+            "stdin",
+            io.TextIOWrapper(io.BytesIO(stdin.encode("utf-8", "surrogateescape")), "utf-8"),
+        )
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(arguments)
     return Outcome(code, out.getvalue(), err.getvalue())
