@@ -283,8 +283,8 @@ async def _intend(
         keeping=keeping_of(action),
         spent=account.taken(action.id),
     )
-    action.entering = services.recorder.enter(draft)
     try:
+        action.entering = services.recorder.enter(draft)
         (action.intent,) = await asyncio.shield(action.entering)
     except GhostError as error:
         action.session.calls.pop(action.id, None)

@@ -19,13 +19,8 @@ from ghost_core.errors import GhostError, UsageError
 from ghost_core.version import __version__
 
 INTERRUPTED = 130
-
-
-class OwnFailureError(GhostError):
-    """What went wrong before or beside a child whose exit code is ours; no usual code of a child."""
-
-    exit_code = 125
-
+OWN_FAILURE = 125
+"""Something went wrong before or beside a child whose exit code is ours; no usual code of a child."""
 
 # The interpreter looks through all that was ever imported before it ends, a fifth of a short command.
 atexit.register(gc.freeze)
@@ -104,10 +99,9 @@ def _no_such(word: str) -> UsageError:
 
 def _failed(error: GhostError, words: list[str]) -> int:
     command = find(words)[0]
-    if command is not None and command.relays:
-        error = OwnFailureError(error.message, code=error.code, hint=error.hint)
-    output.failure(error)
-    return error.exit_code
+    code = OWN_FAILURE if command is not None and command.relays else error.exit_code
+    output.failure(error, exit_code=code)
+    return code
 
 
 def _unexpected(error: Exception, chosen: Options) -> GhostError:

@@ -95,15 +95,18 @@ def _beside(schema: str, message: str, shown: str) -> None:
     streams.tell(line + "\n")
 
 
-def failure(error: GhostError) -> None:
-    """Report an error on stderr: message and hint, or one JSON object with `--json`."""
+def failure(error: GhostError, *, exit_code: int | None = None) -> None:
+    """Report an error on stderr: message and hint, or one JSON object with `--json`.
+
+    `exit_code` is given where the command ends with another one than the error's own.
+    """
     if options().json:
         document = {
             "schema": ERROR_SCHEMA,
             "code": error.code,
             "message": error.message,
             "hint": error.hint,
-            "exit_code": error.exit_code,
+            "exit_code": error.exit_code if exit_code is None else exit_code,
         }
         streams.tell(_json(document) + "\n")
         return

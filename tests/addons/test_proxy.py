@@ -38,7 +38,13 @@ def test_the_owner_answers_over_the_control_socket(
 ) -> None:
     used(proxy, session, up)
     status = control.ask(session.sid, {"op": "status"}, timeout=5)
-    assert status == {"session_id": session.sid, "port": proxy.port, "calls": 0}
+    assert status == {
+        "session_id": session.sid,
+        "port": proxy.port,
+        "calls": 0,
+        "home": str(proxy.home.root),
+        "database": f"sqlite:///{proxy.home.root / 'ghost.db'}",
+    }
     with pytest.raises(UsageError):
         control.ask(session.sid, {"op": "sing"}, timeout=5)
     document = control.ask(session.sid, {"op": "evaporate", "grace": 1}, timeout=10)

@@ -24,7 +24,6 @@ COMMANDS = (
     ("spawn", "--intent", "x"),
     ("possess", "--port", "0"),
     ("act", "--tool", "demo_api", "--action", "echo"),
-    ("evaporate", "--session-id", "gh_" + "0" * 32),
 )
 
 
