@@ -19,10 +19,9 @@ from hypothesis import HealthCheck, settings
 
 from ghost_cli import output
 from ghost_cli.output import Options
-from ghost_core import db
 from support import fixtures
 from support.certs import Certs, make_certs
-from support.postgres import Server, Shared, programs, running
+from support.postgres import Server, Shared, migrated, programs, running
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,11 +88,7 @@ def postgres() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def _migrated(postgres: Server) -> str:
-    name = postgres.database()
-    engine = db.engine(postgres.url(name))
-    db.migrate(engine)
-    engine.dispose()
-    return name
+    return migrated(postgres)
 
 
 @pytest.fixture

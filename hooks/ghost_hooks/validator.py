@@ -35,7 +35,7 @@ def main(path: str, expected: str, *, stdin: BinaryIO, stdout: BinaryIO) -> int:
         return BROKEN
     try:
         answer = _answer(_call(validate, json.load(stdin)))
-    except (Exception, SystemExit) as error:  # noqa: BLE001
+    except (Exception, SystemExit) as error:  # noqa: BLE001  # here too
         answer = _denied(error)
     stdout.write(json.dumps(answer).encode())
     return 0 if answer["verdict"] == "allow" else 1

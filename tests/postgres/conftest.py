@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ghost_core import db
-from support.postgres import Server, Shared, programs, running
+from support.postgres import Server, Shared, migrated, programs, running
 
 
 @pytest.fixture(scope="session")
@@ -22,11 +21,7 @@ def vector_server() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def _migrated_there(vector_server: Server) -> str:
-    name = vector_server.database()
-    engine = db.engine(vector_server.url(name))
-    db.migrate(engine)
-    engine.dispose()
-    return name
+    return migrated(vector_server)
 
 
 @pytest.fixture

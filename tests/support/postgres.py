@@ -20,6 +20,7 @@ from typing import Any
 
 import psycopg
 
+from ghost_core import db
 from support.processes import free_port
 
 USER, PASSWORD = "ghost", "correct-horse"
@@ -189,3 +190,12 @@ def _await(server: Server, process: subprocess.Popen[bytes]) -> None:
             time.sleep(0.02)
         else:
             return
+
+
+def migrated(server: Server) -> str:
+    """Make a database with our tables, from which others are copied, and return its name."""
+    name = server.database()
+    engine = db.engine(server.url(name))
+    db.migrate(engine)
+    engine.dispose()
+    return name
