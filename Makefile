@@ -9,6 +9,9 @@ WRITES ?= 200
 # Most of a test's time is waiting, so one worker more than there are cores.
 WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
+# Every test process would compile all tests anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: help setup demo test test-postgres test-hosts conformance clients attack fuzz check lint types imports fix cover bench lock
 
 help:

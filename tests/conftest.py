@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import ipaddress
+import itertools
 import logging
 import os
 import secrets
@@ -32,12 +33,14 @@ BY_NAME = ("hosts", "conformance")
 LONG = ("docs", "cli", "clients", "postgres", "scenarios", "attacks", "fuzz", "memory")
 """Folders of tests that mostly start programs: first, so that no worker is left alone with one at the end."""
 
+FAILED = pytest.StashKey[bool]()
+_numbers = itertools.count()
+
 
 @pytest.hookimpl(trylast=True)  # after they were shuffled
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Put the files of the long folders first."""
-    tests = Path(__file__).parent
-    items.sort(key=lambda item: item.path.relative_to(tests).parts[0] not in LONG)
+    items.sort(key=lambda item: item.nodeid.split("/")[1] not in LONG)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -107,17 +110,45 @@ def bare(postgres: Server) -> Shared:
 up = fixtures.upstream("function")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[pytest.TestReport]:
+    """Remember which tests failed: their folders are kept."""
+    report = yield
+    if report.failed:
+        item.stash[FAILED] = True
+    return report
+
+
+@pytest.fixture
+def own_folder(
+    tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
+) -> Iterator[Path]:
+    """All that this test writes. pytest's own would look through all folders so far for each new one."""
+    folder = tmp_path_factory.getbasetemp() / str(next(_numbers))
+    folder.mkdir(mode=0o700)
+    yield folder
+    if not request.node.stash.get(FAILED, False):
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def tmp_path(own_folder: Path) -> Path:
+    """Return an empty folder."""
+    path = own_folder / "tmp"
+    path.mkdir(mode=0o700)
+    return path
+
+
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return the home of this test, not yet created; no variable of ours comes from outside."""
     for name in [each for each in os.environ if each.startswith("GHOST_") or each == "COLUMNS"]:
         monkeypatch.delenv(name)
-    base = tmp_path_factory.mktemp("ghost")
-    runtime = base / "run"
+    runtime = own_folder / "run"
     runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("GHOST_HOME", str(base / "home"))
+    monkeypatch.setenv("GHOST_HOME", str(own_folder / "home"))
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    return base / "home"
+    return own_folder / "home"
 
 
 @pytest.fixture(autouse=True)

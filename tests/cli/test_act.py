@@ -231,6 +231,7 @@ def test_a_url_judges_the_call_and_its_reply(
 
 
 def test_without_any_session_the_command_line_is_wrong(lone: GhostHome) -> None:
+    (lone.root / "ghost.db").unlink()
     done = inside(lone, "--json", *echo())
     assert (done.code, done.error["code"]) == (2, "usage.session")
     assert "ghost spawn" in done.error["hint"]

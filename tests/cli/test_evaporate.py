@@ -63,6 +63,7 @@ def test_what_is_no_session_id_is_a_wrong_command_line(place: GhostHome, sid: st
 
 
 def test_without_a_ledger_there_is_nothing_to_end_and_none_is_made(lone: GhostHome) -> None:
+    (lone.root / "ghost.db").unlink()
     done = inside(lone, "--json", "evaporate", "--session-id", "gh_" + "0" * 32)
     assert (done.code, done.error["code"]) == (4, "ledger.missing")
     assert not (lone.root / "ghost.db").exists()

@@ -12,6 +12,7 @@ from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_core.migrations.guards import SQLITE_GUARDS
 from ghost_core.paths import Home
 from ghost_ledger import heads, opening
+from ghost_ledger.recorder import Recorder
 from support.ledger import CLOSED, open_recorder, rows, script, spawned, url_of
 
 UNGUARDED = "DROP TRIGGER entries_delete"
@@ -122,7 +123,7 @@ def test_a_read_only_home_is_a_clear_error(tmp_path: Path):
     blocked = tmp_path / "file"
     blocked.write_text("")
     with pytest.raises(UnavailableError) as caught:
-        open_recorder(blocked)
+        Recorder.open(Home(blocked), url_of(blocked))
     assert caught.value.code == "home.unwritable"
 
 

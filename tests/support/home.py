@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from support.database import prepare
 from support.processes import free_port
 
 if TYPE_CHECKING:
@@ -71,13 +72,14 @@ def ghost_home(
     certs: Certs | None = None,
     **tables: Mapping[str, Toml],
 ) -> Iterator[GhostHome]:
-    """Make a home with tool `demo_api` for an upstream, a bearer credential `demo`, and its CA.
+    """Make a home: tool `demo_api` for an upstream, a bearer credential `demo`, its CA and an empty database.
 
     `tables` are merged over the configuration by their top-level name, two levels deep:
     `proxy={"record": "all"}`, `tools={"demo_api": {"actions": {…}}}`.
     """
     root = folder / "home"
     root.mkdir(mode=0o700, parents=True)
+    prepare(root)
     # A socket path has room for about 100 characters; a test's own folder is often longer.
     runtime = Path(tempfile.mkdtemp(prefix="gh"))
     port = free_port()

@@ -17,6 +17,7 @@ from ghost_ledger.canonical import Value
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.note import Vkey
 from ghost_ledger.recorder import Draft, Payload, Receipt, Recorder
+from support.database import prepare
 
 ZERO = "0" * 64
 CLOSED: dict[str, Value] = {
@@ -38,6 +39,7 @@ def open_recorder(
     folder: Path, *, clock: Clock | None = None, busy_seconds: float = 5.0, linger_us: int = 0
 ) -> Recorder:
     """Open the recorder of a home folder."""
+    prepare(folder)
     return Recorder.open(
         Home(folder),
         url_of(folder),

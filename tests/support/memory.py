@@ -23,6 +23,7 @@ from ghost_memory.journal import Journal, Who, Writing
 from ghost_memory.saving import Note
 from ghost_memory.values import Memory, Project, Saved
 from support import ledger
+from support.database import prepare
 from support.files import contents
 from support.handclock import HandClock
 
@@ -117,6 +118,7 @@ def memory_at(
 ) -> Iterator[Store]:
     """Open the memory of a home folder."""
     clock = clock or HandClock()
+    prepare(folder)
     recorder = Recorder.open(
         Home(folder),
         ledger.url_of(folder),

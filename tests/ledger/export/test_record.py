@@ -26,8 +26,8 @@ def test_a_session_that_grows_while_it_is_read_is_never_called_broken(tmp_path: 
         source, done = Source(Ledger(engine, Home(tmp_path))), threading.Event()
 
         def work() -> None:
-            for _ in range(200):  # each reading reads them all
-                if done.wait(0.005):
+            for _ in range(60):  # each reading reads them all
+                if done.wait(0.01):
                     return
                 owned.act()
 
@@ -35,7 +35,7 @@ def test_a_session_that_grows_while_it_is_read_is_never_called_broken(tmp_path: 
         worker.start()
         try:
             results = [
-                gather(source, Home(tmp_path), owned.sid, key=None).report.verdict for _ in range(8)
+                gather(source, Home(tmp_path), owned.sid, key=None).report.verdict for _ in range(6)
             ]
         finally:
             done.set()
