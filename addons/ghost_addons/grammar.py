@@ -7,7 +7,7 @@ import re
 from mitmproxy import http
 
 from ghost_core.errors import DeniedError
-from ghost_credentials.grammar import folded
+from ghost_core.header_name import folded
 
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 from mitmproxy import http
 
+from ghost_core.header_name import folded
 from ghost_core.secret import SecretBytes
 from ghost_credentials.binding import CLIENT_CREDENTIAL_HEADERS, Credential
 from ghost_credentials.decode import supported_accept_encoding
-from ghost_credentials.grammar import folded
 from ghost_credentials.head import Head
 from ghost_credentials.strip import strip
 

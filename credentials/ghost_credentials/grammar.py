@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 
 from ghost_core.errors import ConfigError
 
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+\Z")
 _CONTROL = re.compile(rb"[\x00-\x1f\x7f]")
-# some servers write every other character of a name as `_` into the variable of the header
-_AS_VARIABLE = bytes(
-    each if chr(each).isalnum() and each < 128 else ord("-") for each in bytes(range(256)).lower()
-)
 _BREAKS = "\u0085\u2028\u2029"
 
 
@@ -40,12 +35,6 @@ def require_value(value: bytes, *, subject: str) -> None:
 def is_token(name: str) -> bool:
     """Tell whether the text can name a header."""
     return _TOKEN.match(name) is not None
-
-
-@lru_cache(maxsize=1024)
-def folded(name: bytes) -> bytes:
-    """Return the name as servers compare it: lower case, and with `-` for all that CGI mixes up with it."""
-    return name.translate(_AS_VARIABLE)
 
 
 def _text(value: bytes) -> str:

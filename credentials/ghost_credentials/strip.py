@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ghost_credentials.grammar import folded
+from ghost_core.header_name import folded
 from ghost_credentials.head import Head
 from ghost_credentials.placeholder import occurs_in
 

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from urllib.parse import unquote_to_bytes
 
+from ghost_core.header_name import folded
 from ghost_hooks.params import FIELD_LIMIT
 from ghost_hooks.request import Request, Verdict
 from ghost_hooks.spelling import beginning, fields, readings
@@ -22,10 +23,6 @@ _REWRITES = frozenset(
     {b"x-original-url", b"x-rewrite-url"}
 )  # IIS, Symfony and others route by them
 _TYPE = b"content-type"
-# CGI and its heirs write a header as a variable: whatever is no letter or digit is the same there
-_AS_VARIABLE = bytes(
-    each if chr(each).isalnum() and each < 128 else ord("-") for each in bytes(range(256)).lower()
-)
 # as `spelling` folds them: Rails, Symfony, Laravel; Salesforce; ASP.NET; Plack
 _FIELDS = frozenset(
     {"_method", "_httpmethod", "xhttpmethodoverride", "xhttpmethod", "xmethodoverride"}
@@ -57,7 +54,7 @@ def asks_otherwise(request: Request) -> Verdict | None:
     form = may_be_form(request.method, kind) or b"multipart/" in kind
     if not (request.target.query or form or any(_may_ask(name) for name, _ in request.headers)):
         return None
-    if any(_plain(name) in _REWRITES for name, _ in request.headers):
+    if any(folded(name) in _REWRITES for name, _ in request.headers):
         reason = "asks for another path than the one that was judged"
         return Verdict.no("guard", "path-override", reason, code="request.path_override")
     if form and not _is_ascii(kind):
@@ -139,7 +136,7 @@ def names_method(body: bytes) -> bool:
 
 def kind_of(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
     """Return all that a head says of the type, in lower case: of several lines some servers take the last."""
-    values = [value for name, value in headers if len(name) == len(_TYPE) and _plain(name) == _TYPE]
+    values = [value for name, value in headers if len(name) == len(_TYPE) and folded(name) == _TYPE]
     return b",".join(values).strip().lower()
 
 
@@ -163,7 +160,7 @@ def _mentions_method(text: bytes) -> bool:
 def _named(request: Request, kind: bytes, texts: Iterable[str]) -> Iterator[str]:
     """Yield the methods that a request names."""
     yield from (
-        value.decode("latin-1") for name, value in request.headers if _plain(name) in _HEADERS
+        value.decode("latin-1") for name, value in request.headers if folded(name) in _HEADERS
     )
     if b"multipart/" in kind and names_method(request.body or b""):
         yield "another"
@@ -176,8 +173,4 @@ def _is_override(name: str) -> bool:
 
 
 def _may_ask(name: bytes) -> bool:
-    return name[:1] in {b"x", b"X"} and _plain(name) in _HEADERS | _REWRITES
-
-
-def _plain(name: bytes) -> bytes:
-    return name.translate(_AS_VARIABLE)
+    return name[:1] in {b"x", b"X"} and folded(name) in _HEADERS | _REWRITES

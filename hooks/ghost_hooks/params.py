@@ -21,6 +21,7 @@ FIELD_LIMIT = 10_000
 COMMA_LIMIT = 1_000_000  # nobody else gets a turn while the values of a text are made
 DEPTH_LIMIT = 16
 _KEY = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")  # `\d` has the digits of all scripts
 _STEP = re.compile(r"\[([^\[\]]*)\]")
 _JSON = re.compile(r"(?:application/json|[a-z]+/[a-z0-9.+-]+\+json)\Z")
 _FORM = "application/x-www-form-urlencoded"
@@ -93,6 +94,13 @@ def parse_json(data: bytes) -> Json:
         )
     except (ValueError, ArithmeticError, RecursionError) as error:
         raise UnreadableError("body: is no valid JSON", code="params.malformed") from error
+    return value
+
+
+def as_number(value: object) -> object:
+    """Read text that spells a JSON number, as a form sends it; anything else stays as it is."""
+    if isinstance(value, str) and _NUMBER.match(value):
+        return Decimal(value)
     return value
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
@@ -19,14 +18,13 @@ from referencing.jsonschema import DRAFT202012
 
 from ghost_core.errors import ConfigError
 from ghost_hooks.names import Names
-from ghost_hooks.params import Json
+from ghost_hooks.params import Json, as_number
 from ghost_hooks.request import Verdict
 from ghost_hooks.unique import has_doubles
 
 FILE_LIMIT = 4 * 1024 * 1024
 _PLACE_LIMIT = 120
 _BOUND_LIMIT = 120
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")
 # Keywords that hold plain data, and those that hold schemas by a name of the user's.
 _DATA = frozenset({"enum", "const", "default", "examples", "example"})
 # Keywords whose own value may be told; an `enum` or a `const` can hold what nobody is to know.
@@ -189,19 +187,12 @@ def _is_number(_: TypeChecker, value: object) -> bool:
     return isinstance(value, int | Decimal) and not isinstance(value, bool)
 
 
-def _as_number(value: object) -> object:
-    """Read text that spells a JSON number; anything else stays as it is."""
-    if isinstance(value, str) and _NUMBER.match(value):
-        return Decimal(value)
-    return value
-
-
 def _text_integer(checker: TypeChecker, value: object) -> bool:
-    return _is_integer(checker, _as_number(value))
+    return _is_integer(checker, as_number(value))
 
 
 def _text_number(checker: TypeChecker, value: object) -> bool:
-    return _is_number(checker, _as_number(value))
+    return _is_number(checker, as_number(value))
 
 
 def _text_boolean(_: TypeChecker, value: object) -> bool:
@@ -212,7 +203,7 @@ def _numeric(keyword: str) -> Keyword:
     """Apply a numeric keyword to text; what does not spell a number cannot satisfy it."""
 
     def check(validator: Any, limit: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        number = _as_number(instance)
+        number = as_number(instance)
         if isinstance(number, str | list | dict):
             yield ValidationError("is no number")
         else:
@@ -242,7 +233,7 @@ def _same(sent: object, wanted: object) -> bool:
     if isinstance(wanted, bool):
         return sent in {wanted, str(wanted).lower()} if isinstance(sent, str | bool) else False
     if isinstance(wanted, int | Decimal):
-        return _as_number(sent) == wanted
+        return as_number(sent) == wanted
     return sent == wanted
 
 

@@ -15,7 +15,7 @@ from typing import Self
 
 from ghost_core.errors import ConfigError
 from ghost_core.settings_values import FIELD_PATH
-from ghost_hooks.params import Json
+from ghost_hooks.params import Json, as_number
 
 _PATH = re.compile(rf"\s*{FIELD_PATH}\s*")
 _STEP = re.compile(r"[\w-]+")
@@ -24,7 +24,6 @@ _LITERAL = re.compile(
     r"""(-?\d+(?:\.\d+)?(?:[eE][+-]?\d{1,3})?(?![\w.])|true\b|false\b|null\b|"(?:[^"\\]|\\.)*"|'[^'\\]*')\s*"""
 )
 _AND = re.compile(r"and\b\s*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")  # `\d` has the digits of all scripts
 _TRUTH = {"true": True, "false": False}
 _ORDER: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
     "<": operator.lt,
@@ -109,12 +108,16 @@ class Condition:
 def _expect(pattern: re.Pattern[str], text: str, at: int, what: str) -> re.Match[str]:
     found = pattern.match(text, at)
     if found is None:
-        raise ConfigError(
-            f"condition {text!r}: column {at + 1}: expected {what}",
-            code="rule.when",
-            hint='a condition such as amount > 1000 and currency in ["usd", "eur"]',
-        )
+        raise _malformed(text, at, what)
     return found
+
+
+def _malformed(text: str, at: int, what: str) -> ConfigError:
+    return ConfigError(
+        f"condition {text!r}: column {at + 1}: expected {what}",
+        code="rule.when",
+        hint='a condition such as amount > 1000 and currency in ["usd", "eur"]',
+    )
 
 
 def _clause(text: str, at: int) -> tuple[Clause, int]:
@@ -129,7 +132,7 @@ def _clause(text: str, at: int) -> tuple[Clause, int]:
     found = _expect(_LITERAL, text, sign.end(), "a literal")
     literal = _literal(found[1], text)
     if operation in _ORDER and not isinstance(literal, Decimal):
-        _expect(_NUMBER, text, sign.end(), "a number")
+        raise _malformed(text, sign.end(), "a number")
     return Clause(path, operation, (literal,)), found.end()
 
 
@@ -174,12 +177,9 @@ def lookup(values: object, path: tuple[str, ...]) -> object:
 
 def number(value: object) -> Decimal:
     """Read a number, also one that a form sends as text; raises UndecidableError for others."""
-    if isinstance(value, Decimal):
-        return value
-    if isinstance(value, int) and not isinstance(value, bool):
-        return Decimal(value)
-    if isinstance(value, str) and _NUMBER.match(value):
-        return Decimal(value)
+    found = as_number(value)
+    if isinstance(found, Decimal | int) and not isinstance(found, bool):
+        return Decimal(found)
     raise UndecidableError("is no number")
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from ghost_core.errors import ConfigError
-from ghost_credentials.grammar import fault, folded, is_token, require_value
+from ghost_credentials.grammar import fault, is_token, require_value
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,3 @@ def test_the_reason_does_not_repeat_the_value() -> None:
 def test_only_tokens_name_headers() -> None:
     assert is_token("X-Api-Key")
     assert not any(is_token(name) for name in ("", "X Api", "X:", "X\n", "é"))
-
-
-def test_names_are_compared_as_gateways_do() -> None:
-    assert folded(b"X_Api_Key") == b"x-api-key"

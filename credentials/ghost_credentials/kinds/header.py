@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ghost_core.errors import ConfigError
-from ghost_credentials.grammar import fault, folded, is_token
+from ghost_core.header_name import folded
+from ghost_credentials.grammar import fault, is_token
 from ghost_credentials.head import Head
 from ghost_credentials.strip import HOP_BY_HOP
 
