@@ -10,17 +10,15 @@ import ctypes
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from ghost_core.secret import SecretBytes
+from ghost_ledger.session.mappings import Span, written
 
 _CHUNK = 1 << 20
 _SMALLEST = 8
-_MOST_BYTES = 8 << 30
 _BYTES_OFFSET = bytes.__basicsize__ - 1
 _BYTE_OBJECTS = sys.implementation.name == "cpython"
 
-type _Span = tuple[int, int]
 type _Reader = Callable[[int, int, int], int]
 
 
@@ -49,7 +47,7 @@ def scan(needles: Sequence[SecretBytes]) -> int | None:
     skipped, because they would match by chance.
     """
     reader = _reader()
-    spans = _readable()
+    spans = written()
     if reader is None or spans is None:
         return None
     revealed = [secret.reveal() for secret in needles if len(secret) >= _SMALLEST]
@@ -64,7 +62,7 @@ def scan(needles: Sequence[SecretBytes]) -> int | None:
 
 
 def _found(
-    reader: _Reader, spans: list[_Span], needles: list[bytes], own: list[_Span]
+    reader: _Reader, spans: list[Span], needles: list[bytes], own: list[Span]
 ) -> set[tuple[int, int]]:
     overlap = max(map(len, needles), default=0)
     window = bytearray(_CHUNK + overlap)
@@ -92,29 +90,13 @@ def _occurrences(window: bytearray, needle: bytes, end: int) -> Iterator[int]:
         at = window.find(needle, at + 1, end)
 
 
-def _inside(address: int, spans: list[_Span]) -> bool:
+def _inside(address: int, spans: list[Span]) -> bool:
     return any(start <= address < start + length for start, length in spans)
 
 
-def _span(buffer: bytearray) -> _Span:
+def _span(buffer: bytearray) -> Span:
     view = (ctypes.c_char * len(buffer)).from_buffer(buffer)
     return ctypes.addressof(view), len(buffer)
-
-
-def _readable() -> list[_Span] | None:
-    """Return the readable mappings, without devices and the kernel's own pages."""
-    try:
-        lines = Path("/proc/self/maps").read_text("utf-8", "replace").splitlines()
-    except OSError:
-        return None
-    spans = []
-    for line in lines:
-        fields = line.split(maxsplit=5)
-        name = fields[5] if len(fields) > 5 else ""
-        if "r" in fields[1] and not name.startswith(("/dev/", "[v", "anon_inode:")):
-            start, end = (int(part, 16) for part in fields[0].split("-"))
-            spans.append((start, end - start))
-    return spans if sum(length for _, length in spans) <= _MOST_BYTES else None
 
 
 def _reader() -> _Reader | None:
