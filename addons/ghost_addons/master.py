@@ -22,7 +22,7 @@ import uvloop
 from mitmproxy import options
 from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import ca, chain, conductor, joined, pages, repairs, seams
+from ghost_addons import ca, chain, conductor, joined, openssl, pages, repairs, seams
 from ghost_addons.guard import Guard
 from ghost_addons.parts import Master, core, disable_h2c, next_layer, proxyserver, tlsconfig
 from ghost_core import log
@@ -157,7 +157,7 @@ class Engine:
 def _quicken(master: Master, table: chain.Table) -> None:
     """Shorten what the engine does for every call, as far as it is the engine that we know."""
     joined.install()
-    left = seams.install()
+    left = (*seams.install(), *openssl.install())
     seams.freeze(master.options)
     if not conductor.install(table):
         left += ("ConnectionHandler",)
