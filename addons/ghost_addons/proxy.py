@@ -32,7 +32,7 @@ from ghost_core.settings import Settings
 from ghost_credentials.references import SecretSource
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
-from ghost_ledger.session.control import ControlServer
+from ghost_ledger.session.control_server import ControlServer
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.signing import Signing
 

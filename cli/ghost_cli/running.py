@@ -190,11 +190,11 @@ def first_object(child: subprocess.Popen[bytes], *, seconds: float) -> dict[str,
 
 def last_error(text: bytes) -> GhostError | None:
     """Return the last error object in what a child wrote on stderr, as the error that it was."""
-    from ghost_ledger.session import control
+    from ghost_ledger.session.messages import revive
 
     found = [each for line in text.splitlines() if (each := _object(line)) is not None]
     errors = [each for each in found if each.get("schema") == output.ERROR_SCHEMA]
-    return control.revive(errors[-1]) if errors else None
+    return revive(errors[-1]) if errors else None
 
 
 def _object(text: bytes) -> dict[str, object] | None:

@@ -27,8 +27,8 @@ from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import borrowing
-from ghost_ledger.session.control import Message
 from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.messages import Message
 from support.handclock import HandClock
 from support.ledger import CLOSED, intent, rows
 from support.owner import change, honest, owner_of, spawned

@@ -18,8 +18,9 @@ from ghost_core.paths import Home
 from ghost_core.settings import Settings
 from ghost_ledger.canonical import Value
 from ghost_ledger.recorder import Draft, Recorder
-from ghost_ledger.session.control import ControlServer, Handler, Message
+from ghost_ledger.session.control_server import ControlServer, Handler
 from ghost_ledger.session.custody import Custody
+from ghost_ledger.session.messages import Message
 from ghost_ledger.session.signing import Signing
 from ghost_ledger.session.spawn import spawn
 

@@ -32,8 +32,9 @@ from ghost_ledger.chain import Signer
 from ghost_ledger.lending import Lent, Run, UnsignedError, sign_run
 from ghost_ledger.note import Vkey
 from ghost_ledger.session import lifetime
-from ghost_ledger.session.control import Channel, Message
+from ghost_ledger.session.control import Channel
 from ghost_ledger.session.custody import Custody, is_owned
+from ghost_ledger.session.messages import Message
 
 __all__ = ["HELD_SECONDS", "QUIET_SECONDS", "WAIT_SECONDS", "Borrowed"]
 

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from ghost_core import ids
 from ghost_core.paths import Home, runtime_dir
 from ghost_core.settings import Settings, load
 from ghost_ledger.recorder import Recorder
+from ghost_ledger.session.custody import Custody
 from support.handclock import HandClock
 
 
@@ -30,6 +32,14 @@ def home(home: Path) -> Home:
 def root() -> Path:
     """The runtime folder of this test."""
     return runtime_dir()
+
+
+@pytest.fixture
+def sid(root: Path) -> str:
+    """A session that was made and that nobody owns."""
+    custody = Custody.create(ids.session_id())
+    custody.release()
+    return custody.folder.sid
 
 
 type Launch = Callable[..., subprocess.Popen[str]]

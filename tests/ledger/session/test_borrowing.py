@@ -18,8 +18,9 @@ from ghost_ledger.lending import UnsignedError
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import borrowing
 from ghost_ledger.session.borrowing import Borrowed
-from ghost_ledger.session.control import Handler, Message
+from ghost_ledger.session.control_server import Handler
 from ghost_ledger.session.custody import Custody, is_owned
+from ghost_ledger.session.messages import Message
 from support.handclock import HandClock
 from support.ledger import CLOSED, rows
 from support.owner import change, honest, owner_of, spawned
