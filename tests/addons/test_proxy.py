@@ -16,7 +16,7 @@ from ghost_core.errors import (
 )
 from ghost_core.paths import home
 from ghost_ledger import bundle
-from ghost_ledger.session import control
+from ghost_ledger.session import control, control_server
 from ghost_ledger.session.custody import Custody, has_key, is_owned
 from ghost_ledger.verify import verify_bundle
 from support.agent import raw_connect, secure_connect
@@ -218,7 +218,7 @@ def test_a_session_whose_socket_cannot_be_made_still_serves_its_client(
     async def fails(_: object) -> None:
         raise UnavailableError("no room", code="control.socket")
 
-    monkeypatch.setattr(control.ControlServer, "start", fails)
+    monkeypatch.setattr(control_server.ControlServer, "start", fails)
     used(proxy, session, up)
     with pytest.raises(NotFoundError):
         control.ask(session.sid, {"op": "status"}, timeout=1)
