@@ -12,6 +12,8 @@ from ghost_core.errors import NotFoundError, UnavailableError, UsageError
 from ghost_core.paths import runtime_dir
 
 FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+FILE_FLAGS = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
+NEW_FILE_FLAGS = FILE_FLAGS | os.O_CREAT | os.O_EXCL
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +66,7 @@ class SessionFolder:
         try:
             descriptor = os.open(self.path, FOLDER_FLAGS)
         except FileNotFoundError as error:
-            raise NotFoundError(
-                f"session {self.sid}: its key is not in {str(self.root)!r}",
-                code="session.key",
-                hint="set XDG_RUNTIME_DIR as it was at the spawn; a key that is gone ends the session",
-            ) from error
+            raise self.gone() from error
         except OSError as error:
             raise foreign(self.path, error.strerror or "not a folder") from error
         found = os.fstat(descriptor)
@@ -78,6 +76,40 @@ class SessionFolder:
                 self.path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}"
             )
         return descriptor
+
+    def open_file(self, path: Path) -> int:
+        """Return a descriptor of one of its files, never through a link; the caller closes it.
+
+        Raises: as `open` does, and where the file is not ours alone (0600).
+        """
+        try:
+            descriptor = os.open(path, FILE_FLAGS)
+        except FileNotFoundError as error:
+            raise self.gone() from error
+        except OSError as error:
+            raise foreign(path, error.strerror or "an error") from error
+        found = os.fstat(descriptor)
+        ours = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid()
+        if not ours or found.st_mode & 0o077:
+            os.close(descriptor)
+            raise foreign(path, f"owner {found.st_uid}, mode {stat.S_IMODE(found.st_mode):04o}")
+        return descriptor
+
+    def gone(self) -> NotFoundError:
+        """Return the error for a session whose files are not here."""
+        return NotFoundError(
+            f"session {self.sid}: its key is not in {str(self.root)!r}",
+            code="session.key",
+            hint="set XDG_RUNTIME_DIR as it was at the spawn; a key that is gone ends the session",
+        )
+
+    def unwritable(self, error: OSError) -> UnavailableError:
+        """Return the error for a folder that takes no file."""
+        return UnavailableError(
+            f"session {self.sid}: its folder cannot be written, {error.strerror}",
+            code="session.folder",
+            hint=f"df -h {self.root}",
+        )
 
 
 def foreign(path: Path, found: str) -> UnavailableError:

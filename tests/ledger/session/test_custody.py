@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,22 +14,6 @@ from ghost_ledger.keys import verify
 from ghost_ledger.session.custody import Custody, discard, has_key, is_owned
 
 type Launch = Callable[..., subprocess.Popen[str]]
-
-HOLD = """
-import sys
-from ghost_ledger.session.custody import Custody
-custody = Custody.acquire(sys.argv[1])
-print(custody.key.public.hex(), flush=True)
-sys.stdin.read()
-"""
-
-
-@pytest.fixture
-def sid(root: Path):
-    """A session that was spawned and has no owner."""
-    custody = Custody.create(ids.session_id())
-    custody.release()
-    return custody.folder.sid
 
 
 def refused(sid: str):
@@ -50,14 +33,6 @@ def test_the_next_owner_gets_the_same_two_keys(root: Path) -> None:
     assert publics[0] != publics[1]
 
 
-def test_the_key_file_is_private_and_holds_two_lines_of_hex(root: Path) -> None:
-    with Custody.create(ids.session_id()) as custody:
-        assert stat.S_IMODE(custody.folder.key.stat().st_mode) == 0o600
-        assert stat.S_IMODE(custody.folder.path.stat().st_mode) == 0o700
-        seeds = [bytes.fromhex(line) for line in custody.folder.key.read_text().splitlines()]
-        assert seeds == [custody.key.seed().reveal(), custody.wire_key.seed().reveal()]
-
-
 def test_without_persistence_no_file_ever_holds_the_seed(root: Path) -> None:
     with Custody.create(ids.session_id(), persist=False) as custody:
         assert not has_key(custody.folder.sid)
@@ -66,36 +41,12 @@ def test_without_persistence_no_file_ever_holds_the_seed(root: Path) -> None:
     assert refused(custody.folder.sid) == (NotFoundError, "session.key")
 
 
-def test_a_session_has_one_owner_at_a_time(sid: str, launch: Launch) -> None:
-    child = launch(HOLD, sid)
-    assert child.stdout.readline()
-    assert is_owned(sid)
-    with pytest.raises(UnavailableError, match=f"owned by process {child.pid}") as caught:
-        Custody.acquire(sid)
-    assert caught.value.code == "session.owned"
-
-
-def test_the_lock_of_a_killed_owner_is_free_for_the_next(sid: str, launch: Launch) -> None:
-    child = launch(HOLD, sid)
-    public = child.stdout.readline().strip()
-    child.kill()
-    child.wait(timeout=5)
-    assert not is_owned(sid)
-    with Custody.acquire(sid) as custody:
-        assert custody.key.public.hex() == public
-
-
 def test_asking_who_owns_a_session_takes_nothing_away(sid: str) -> None:
     assert not is_owned(sid)
     with Custody.acquire(sid):
         assert is_owned(sid)
     assert not is_owned(sid)
     assert not is_owned(ids.session_id())
-
-
-def test_a_child_process_does_not_inherit_the_lock(sid: str) -> None:
-    with Custody.acquire(sid) as custody:
-        assert not os.get_inheritable(custody._lock)
 
 
 def test_destroying_leaves_neither_key_nor_folder(root: Path) -> None:
@@ -151,22 +102,6 @@ def test_a_link_is_never_followed(sid: str, root: Path, tmp_path: Path, name: st
 def test_what_belongs_to_somebody_else_is_refused(sid: str, root: Path, name: str) -> None:
     os.chown(root / sid / name, 65534, 65534)
     assert refused(sid) == (UnavailableError, "session.foreign")
-
-
-@pytest.mark.parametrize(
-    "spoil",
-    [
-        b"",
-        b"00" * 32 + b"\n",
-        b"zz" * 32 + b"\n" + b"00" * 32 + b"\n",
-        b"00" * 32 + b" " + b"00" * 32 + b"\n",
-        b"00" * 32 + b"\n" + b"00" * 32 + b"\n" + b"x",
-    ],
-)
-def test_a_damaged_key_file_is_refused(sid: str, root: Path, spoil: bytes) -> None:
-    (root / sid / "ed25519_key").write_bytes(spoil)
-    assert refused(sid) == (IntegrityError, "session.key_file")
-    assert not is_owned(sid)
 
 
 def test_a_missing_key_frees_the_lock_again(sid: str, root: Path) -> None:
