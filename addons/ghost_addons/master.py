@@ -7,26 +7,19 @@ anybody judged the request. One Master per process: mitmproxy keeps its context 
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import contextvars
-import errno
 import logging
-import socket
 import tempfile
-from collections.abc import Coroutine, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, override
+from typing import override
 
-import uvloop
 from mitmproxy import options
-from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import ca, chain, conductor, joined, openssl, pages, repairs, seams
+from ghost_addons import ca, chain, conductor, joined, openssl, pages, ports, repairs, seams
 from ghost_addons.guard import Guard
 from ghost_addons.parts import Master, core, disable_h2c, next_layer, proxyserver, tlsconfig
 from ghost_core import log
-from ghost_core.errors import FailedError, UnavailableError
+from ghost_core.errors import FailedError
 
 START_SECONDS = 10.0
 IDLE_SECONDS = 3600  # a model may think long without a byte
@@ -75,7 +68,7 @@ class Engine:
             _Ready(ready),
         )
         table = chain.shorten(master)
-        hosts, port = _free(hosts, port)
+        hosts, port = ports.free(hosts, port)
         master.options.update(**_settings(hosts, port))
         _quicken(master, table)
         self.guard.close_client = self.close_client
@@ -109,7 +102,7 @@ class Engine:
         assert self._server is not None
         for instance in self._server.servers:
             if not instance.is_running:
-                raise _not_listening(port, instance.last_exception)
+                raise ports.not_listening(port, instance.last_exception)
         return Listening(hosts, port)
 
     def close_client(self, client_id: str) -> None:
@@ -203,114 +196,8 @@ def _settings(hosts: tuple[str, ...], port: int) -> dict[str, object]:
     }
 
 
-def _free(hosts: tuple[str, ...], port: int) -> tuple[tuple[str, ...], int]:
-    """Return the addresses that exist here, and a port that is free on all of them.
-
-    The port is tried first, because the engine only logs a failure to bind.
-    """
-    usable = tuple(host for host in hosts if _bindable(host, 0))
-    if not usable:
-        raise UnavailableError(f"address {hosts!r}: cannot listen there", code="proxy.address")
-    if port == 0:
-        return usable, _any_port(usable)
-    for host in usable:
-        if not _bindable(host, port):
-            raise _busy(port)
-    return usable, port
-
-
-def _any_port(hosts: tuple[str, ...]) -> int:
-    for _ in range(50):
-        with _bound(hosts[0], 0) as listener:
-            port = int(listener.getsockname()[1])
-        if all(_bindable(host, port) for host in hosts):
-            return port
-    raise UnavailableError("no free port was found", code="port.busy")
-
-
-def _bindable(host: str, port: int) -> bool:
-    try:
-        with _bound(host, port):
-            return True
-    except OSError as error:
-        if error.errno in (errno.EADDRNOTAVAIL, errno.EADDRINUSE, errno.EAFNOSUPPORT):
-            return False
-        raise UnavailableError(
-            f"port {port}: cannot listen, {error.strerror}", code="proxy.address"
-        ) from error
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listener.bind((host, port))
-    except OSError:
-        listener.close()
-        raise
-    return listener
-
-
-def _busy(port: int) -> UnavailableError:
-    return UnavailableError(
-        f"port {port}: in use by another process",
-        code="port.busy",
-        hint=f"ghost possess --stop, or choose another port: ghost possess --port {port + 1}",
-    )
-
-
-def _not_listening(port: int, cause: Exception | None) -> UnavailableError:
-    """Explain a listener that did not come up: somebody was faster, or the address is no good."""
-    if isinstance(cause, OSError) and cause.errno == errno.EADDRINUSE:
-        return _busy(port)
-    return UnavailableError(f"port {port}: cannot listen, {cause}", code="proxy.address")
-
-
-def addresses(host: str) -> tuple[str, ...]:
-    """Return the addresses of `proxy.host`: for `localhost` both loopbacks."""
-    return ("127.0.0.1", "::1") if host == "localhost" else (host,)
-
-
 def quiet() -> None:
     """Keep the engine's chatter out of our output; its errors still show."""
     logging.getLogger("mitmproxy").setLevel(logging.WARNING)
     for name in ("asyncio", "hpack", "h2"):
         logging.getLogger(name).setLevel(logging.WARNING)
-
-
-def run[T](program: Coroutine[object, object, T]) -> T:
-    """Run an asyncio program on uvloop, with the task factory that the engine needs there.
-
-    mitmproxy asks for eager tasks; up to Python 3.13.2 `asyncio.eager_task_factory` refuses a keyword that
-    uvloop passes on, and the program would die at its first task.
-    """
-    asyncio_utils.set_eager_task_factory = _eager_tasks
-    asyncio_utils.set_task_debug_info = _no_debug_info
-    return uvloop.run(program)
-
-
-def _no_debug_info(*_: object, **__: object) -> None:
-    """Leave out the names that the engine gives each of its tasks; several are made for every call."""
-
-
-@contextlib.contextmanager
-def _eager_tasks() -> Iterator[None]:
-    loop = asyncio.get_running_loop()
-    before = loop.get_task_factory()
-    loop.set_task_factory(_eager_task)
-    try:
-        yield
-    finally:
-        loop.set_task_factory(before)
-
-
-def _eager_task(
-    loop: asyncio.AbstractEventLoop,
-    coroutine: Coroutine[Any, Any, Any],
-    *,
-    name: str | None = None,
-    context: contextvars.Context | None = None,
-    **_: object,
-) -> asyncio.Task[Any]:
-    return asyncio.eager_task_factory(loop, coroutine, name=name, context=context)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ghost_addons import acting, ca, draining, evaporate, master, quarantine
+from ghost_addons import acting, ca, draining, evaporate, master, ports, quarantine
 from ghost_addons.called import Called
 from ghost_addons.draining import CUT_SECONDS
 from ghost_addons.events import Events
@@ -109,7 +109,7 @@ class Proxy:
 
     async def start(self, host: str, port: int) -> int:
         """Listen; returns the port. Raises UnavailableError `port.busy`."""
-        listening = await self.engine.start(master.addresses(host), port)
+        listening = await self.engine.start(ports.addresses(host), port)
         self.port = listening.port
         self.services.doors.update((address, self.port) for address in listening.hosts)
         self.services.sessions.on_admit = self._welcome

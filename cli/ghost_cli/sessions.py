@@ -150,12 +150,12 @@ def with_engine[T](program: Coroutine[object, object, T]) -> T:
     """
     for name in ("SSLKEYLOGFILE", "MITMPROXY_SSLKEYLOGFILE"):
         os.environ.pop(name, None)  # noqa: TID251  # read by the engine as it is imported
-    from ghost_addons import master, proxy  # noqa: F401  # everything is loaded before the loop runs
+    from ghost_addons import loop, master, proxy  # noqa: F401  # everything is loaded before the loop runs
 
     gc.enable()  # `main` has none collected while a command starts; this one goes on
     gc.freeze()  # what is loaded by now lives to the end, and need not be looked at again
     gc.set_threshold(_NEW_OBJECTS, 20)
-    return master.run(_with_lookups(program))
+    return loop.run(_with_lookups(program))
 
 
 async def _with_lookups[T](program: Coroutine[object, object, T]) -> T:

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import logging
-import os
 import socket
 import threading
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
-import uvloop
 
-from ghost_addons import master
+from ghost_addons import master, ports
+from ghost_addons.loop import run as in_loop
 from ghost_addons.proxy import Proxy
 from ghost_core.errors import ConfigError, FailedError, UnavailableError
 from ghost_core.paths import home
@@ -44,7 +41,7 @@ def run(work: Callable[[], Awaitable[int]]) -> int:
     async def program() -> int:
         return await work()
 
-    return master.run(program())
+    return in_loop(program())
 
 
 def refused(host: str, port: int) -> UnavailableError:
@@ -62,35 +59,12 @@ def test_a_busy_port_is_told_with_a_way_out() -> None:
     assert f"--port {port + 1}" in (error.hint or "")
 
 
-def test_a_port_that_is_busy_on_one_loopback_is_busy() -> None:
-    with socket.create_server(("::1", 0), family=socket.AF_INET6) as taken:
-        assert refused("localhost", taken.getsockname()[1]).code == "port.busy"
-
-
-@pytest.mark.parametrize("host", ["192.0.2.1", "no.such.name.invalid"])
-def test_an_address_that_is_not_ours_is_told(host: str) -> None:
-    assert refused(host, 0).code == "proxy.address"
-
-
 def test_somebody_who_was_faster_is_told_as_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        monkeypatch.setattr(master, "_free", lambda hosts, port: (hosts, port))
+        monkeypatch.setattr(ports, "free", lambda hosts, port: (hosts, port))
         assert refused("127.0.0.1", port).code == "port.busy"
         assert refused("192.0.2.1", port).code == "proxy.address"
-
-
-def test_no_port_that_is_free_on_all_addresses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(master, "_bindable", lambda _, port: port == 0)
-    assert refused("localhost", 0).code == "port.busy"
-
-
-def test_a_port_that_needs_a_privilege_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def forbidden(*_: object) -> socket.socket:
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-
-    monkeypatch.setattr(master, "_bound", forbidden)
-    assert refused("127.0.0.1", 80).code == "proxy.address"
 
 
 def test_an_engine_that_does_not_become_ready_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,11 +110,6 @@ def test_an_engine_that_never_started_ends_without_a_trace() -> None:
 
     run(ended)
     assert not Path(made[0].engine.folder.name).exists()
-
-
-def test_localhost_means_both_loopbacks() -> None:
-    assert master.addresses("127.0.0.1") == ("127.0.0.1",)
-    assert master.addresses("localhost") == ("127.0.0.1", "::1")
 
 
 def test_the_second_loopback_is_served_too() -> None:
@@ -216,23 +185,6 @@ def test_the_engines_chatter_stays_out_of_our_logs() -> None:
     master.quiet()
     for name in ("mitmproxy", "asyncio", "hpack", "h2"):
         assert not logging.getLogger(name).isEnabledFor(logging.INFO)
-
-
-def test_our_program_runs_on_uvloop_and_keeps_its_task_factory() -> None:
-    async def program() -> list[Any]:
-        loop = asyncio.get_running_loop()
-        with master._eager_tasks():  # what the engine calls
-            ran: list[int] = []
-
-            async def step() -> None:
-                ran.append(1)
-
-            task = loop.create_task(step(), name="step")
-            assert ran == [1]
-            await task
-        return [isinstance(loop, uvloop.Loop), loop.get_task_factory()]
-
-    assert master.run(program()) == [True, None]
 
 
 def test_no_session_keys_of_tls_are_written(

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ghost_addons import master
+from ghost_addons import loop
 from ghost_addons.proxy import Proxy
 from ghost_addons.session import LiveSession as Owned
 from ghost_core import settings as configuration
@@ -75,7 +75,7 @@ class LiveProxy:
 
     def _run(self) -> None:
         try:
-            master.run(self._program())
+            loop.run(self._program())
         except BaseException as error:  # noqa: BLE001  # handed to the test's thread
             self._failure = error
         finally:
