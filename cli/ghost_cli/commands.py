@@ -118,6 +118,9 @@ COMMANDS = (
     ),
     Command("ca", "ghost_cli.ca:app", "Show and export the local certificate", "Setup"),
     Command("config", "ghost_cli.config:app", "Write and show the configuration", "Setup"),
+    Command(
+        "database", "ghost_cli.database:app", "Make the tables, and roles on a server", "Setup"
+    ),
     Command("trust", "ghost_cli.trust:trust", "Trust a project's ghost.toml as it is now", "Setup"),
     Command(
         "doctor",

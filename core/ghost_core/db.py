@@ -211,6 +211,12 @@ def _refuse_text(context: sa.engine.ExceptionContext) -> None:
         raise UsageError("a name or text: is no valid Unicode", code="usage.text") from None
 
 
+def revision(engine: Engine) -> str | None:
+    """Return the revision of our tables, None where there are none; raises as `migrate` does."""
+    with read(engine) as connection:
+        return _revision(connection)
+
+
 def migrate(engine: Engine) -> None:
     """Bring the database to the newest revision; create a SQLite file (0600) if there is none.
 

@@ -304,37 +304,6 @@ def test_another_home_goes_on_with_the_log_but_signs_no_head(tmp_path: Path, sha
     assert shared.gaps() == []
 
 
-def test_a_role_that_may_only_append_can_do_nothing_else(tmp_path: Path, shared: Shared):
-    opened(tmp_path, shared).close()
-    app = f"app_{shared.name}"
-    shared.run(f"CREATE ROLE {app} LOGIN", *(line.format(role=app) for line in GRANTS))
-    url = shared.url.replace("ghost@", f"{app}@")
-    with Recorder.open(Home(tmp_path), url) as recorder:
-        owned = spawned(recorder)
-        owned.act()
-        recorder.seal(owned.sid, CLOSED)
-    for statement in REFUSED:
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            shared.run(f"SET ROLE {app}", statement)
-
-
-GRANTS = (
-    "GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}",
-    "GRANT INSERT ON entries, tiles, payloads, payload_keys, vault TO {role}",
-    "GRANT INSERT, UPDATE ON log_head, sessions, actions, credentials_log TO {role}",
-    "GRANT UPDATE, DELETE ON vault TO {role}",
-)
-REFUSED = (
-    "UPDATE entries SET sid = 'x'",
-    "DELETE FROM entries",
-    "TRUNCATE entries",
-    "ALTER TABLE entries DISABLE TRIGGER ALL",
-    "DROP TABLE entries",
-    "SET session_replication_role = replica",
-    "DELETE FROM sessions",
-)
-
-
 @pytest.mark.parametrize(("later", "given_up"), [(0, False), (400, True)])
 def test_a_session_of_another_machine_is_left_alone_until_its_end(
     tmp_path: Path, recorder: Recorder, owned: Owned, *, later: int, given_up: bool
