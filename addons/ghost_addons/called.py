@@ -7,9 +7,9 @@ from typing import Any
 
 from ghost_core import log
 from ghost_core.errors import GhostError
+from ghost_ledger.export.cloudevents import CALL_NAMES
 from ghost_ledger.reader import Ledger
 
-NAMES = ("tool", "action", "method", "host")
 _LIMIT = 10_000  # calls under way; what is beyond is read from the ledger
 
 
@@ -23,7 +23,7 @@ class Called:
     def begin(self, entry: Mapping[str, Any]) -> None:
         """Remember the call of an intent."""
         if len(self._open) < _LIMIT:
-            self._open[entry["id"]] = {name: entry[name] for name in NAMES}
+            self._open[entry["id"]] = {name: entry[name] for name in CALL_NAMES}
 
     def end(self, action_id: str) -> dict[str, object]:
         """Return tool, action, method and host of a call that is over, and forget it."""
@@ -36,4 +36,4 @@ class Called:
         except GhostError as error:  # the event is told all the same
             log.events(__name__).warning("event.unnamed", code=error.code)
             row = None
-        return {} if row is None else {name: getattr(row, name) for name in NAMES}
+        return {} if row is None else {name: getattr(row, name) for name in CALL_NAMES}

@@ -7,6 +7,7 @@ import pytest
 from ghost_addons import called
 from ghost_addons.called import Called
 from ghost_core import db
+from ghost_ledger.export.cloudevents import CALL_NAMES
 from ghost_ledger.reader import Ledger
 from support.agent import secure_connect
 from support.live import LiveProxy, LiveSession
@@ -19,7 +20,7 @@ ENTRY = {
     "method": "POST",
     "host": "a.test",
 }
-NAMED = {name: ENTRY[name] for name in called.NAMES}
+NAMED = {name: ENTRY[name] for name in CALL_NAMES}
 
 
 @pytest.fixture
@@ -40,7 +41,7 @@ def test_what_was_not_heard_is_read_from_the_ledger(
     with secure_connect(proxy.port, up.authority, session.auth, ca=proxy.ca) as tunnel:
         assert tunnel.request("POST", "/echo", {"Host": up.authority}, b"{}").status == 200
     intent = next(each for each in proxy.entries(session) if each.type == "action.intent")
-    assert Called(ledger).end(intent.id) == {name: intent.fields[name] for name in called.NAMES}
+    assert Called(ledger).end(intent.id) == {name: intent.fields[name] for name in CALL_NAMES}
 
 
 def test_calls_without_an_end_take_no_memory_for_ever(
