@@ -20,6 +20,7 @@ from ghost_core.errors import ConfigError
 from ghost_hooks.names import Names
 from ghost_hooks.params import Json, as_number
 from ghost_hooks.request import Verdict
+from ghost_hooks.unevaluated import UNEVALUATED
 from ghost_hooks.unique import has_doubles
 
 FILE_LIMIT = 4 * 1024 * 1024
@@ -242,12 +243,13 @@ _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
 )
 _extend: Callable[..., type[Validator]] = extend
-_Typed = _extend(Draft202012Validator, validators={"uniqueItems": _unique}, type_checker=_TYPES)
+_LISTS = {"uniqueItems": _unique, **UNEVALUATED}
+_Typed = _extend(Draft202012Validator, validators=_LISTS, type_checker=_TYPES)
 _Text = _extend(
     Draft202012Validator,
     validators={
         **{keyword: _numeric(keyword) for keyword in _NUMERIC},
-        "uniqueItems": _unique,
+        **_LISTS,
         "enum": _choice,
         "const": _constant,
     },
