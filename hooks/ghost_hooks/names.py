@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 from urllib.parse import unquote
 
+from ghost_hooks.folding import folded
 from ghost_hooks.params import Json, Params, UnreadableError, name_steps
 from ghost_hooks.request import Request
-from ghost_hooks.spelling import fields, folded, readings, require_form
+from ghost_hooks.spelling import fields, readings, require_form
 
 _TOGETHER = ("allOf", "anyOf", "oneOf")
 _ONE = ("if", "then", "else", "not")

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from urllib.parse import unquote_to_bytes
 
 from ghost_core.header_name import folded
 from ghost_hooks.params import FIELD_LIMIT
+from ghost_hooks.percent import PIECE, unquoted
 from ghost_hooks.request import Request, Verdict
 from ghost_hooks.spelling import beginning, fields, readings
 
@@ -109,7 +109,7 @@ def part_watch() -> Callable[[bytes], bool]:
         nonlocal rest
         text = _BLANKS.sub(_shortened, rest + piece.replace(b"\\", b""))
         rest = text[-_WINDOW_BYTES:]
-        return names_method(text)
+        return _PART.search(text) is not None
 
     return hit
 
@@ -131,7 +131,8 @@ def _shortened(found: re.Match[bytes]) -> bytes:
 
 def names_method(body: bytes) -> bool:
     """Tell whether a body in parts has a field which some servers take for the method."""
-    return _PART.search(body.replace(b"\\", b"")) is not None
+    watch = part_watch()  # a search of all of it would give nobody a turn
+    return any(watch(body[at : at + PIECE]) for at in range(0, len(body), PIECE))
 
 
 def kind_of(headers: tuple[tuple[bytes, bytes], ...]) -> bytes:
@@ -154,7 +155,7 @@ def _texts(request: Request, kind: bytes) -> list[str]:
 
 def _mentions_method(text: bytes) -> bool:
     # most bodies without a type are no forms, and their names would take long to read
-    return b"method" in unquote_to_bytes(text).lower()
+    return b"method" in unquoted(text).lower()
 
 
 def _named(request: Request, kind: bytes, texts: Iterable[str]) -> Iterator[str]:

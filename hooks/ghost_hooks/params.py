@@ -8,10 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, NoReturn
-from urllib.parse import quote_plus, unquote_to_bytes
+from urllib.parse import quote_plus
 
 from ghost_core.errors import DeniedError, UsageError
 from ghost_core.media import utf8_type
+from ghost_hooks.percent import unquoted
 from ghost_hooks.request import Reply, Request, header
 
 type Json = str | int | Decimal | bool | Sequence[Json] | Mapping[str, Json] | None
@@ -90,6 +91,7 @@ def parse_json(data: bytes) -> Json:
             _text(data),
             object_pairs_hook=_object,
             parse_float=Decimal,
+            parse_int=_whole,
             parse_constant=_no_constant,
         )
     except (ValueError, ArithmeticError, RecursionError) as error:
@@ -134,6 +136,11 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
+def _whole(text: str) -> int:
+    # the parser's own way gives nobody a turn, and long numbers take long
+    return int(text)
+
+
 def _no_constant(_: str) -> NoReturn:
     raise ValueError("NaN and Infinity are no JSON")
 
@@ -158,21 +165,24 @@ def _fields(texts: Sequence[str]) -> Json:
 
 def _decoded(text: str) -> str:
     try:
-        return unquote_to_bytes(text.replace("+", " ")).decode()
+        return unquoted(text.replace("+", " ").encode()).decode()
     except UnicodeDecodeError as error:
         raise UnreadableError("params: are no UTF-8", code="params.malformed") from error
 
 
 def name_steps(name: str) -> tuple[str, ...]:
-    """Return the steps of a field's name, as `a`, `b` and an empty one of `a[b][]`."""
+    """Return the steps of a field's name, as `a`, `b` and an empty one of `a[b][]`.
+
+    Raises: UnreadableError `params.ambiguous` for more steps than are read.
+    """
+    if name.count("[") >= DEPTH_LIMIT:
+        raise _ambiguous(f"fields deeper than {DEPTH_LIMIT}")
     found = _KEY.match(name)
     return (found[1], *_STEP.findall(found[2])) if found else (name,)
 
 
 def _put(tree: dict[str, object], name: str, value: str) -> None:
     steps = name_steps(name)
-    if len(steps) > DEPTH_LIMIT:
-        raise _ambiguous(f"fields deeper than {DEPTH_LIMIT}")
     many = steps[-1] == "" and len(steps) > 1
     node = tree
     for step in steps[: -2 if many else -1]:

@@ -7,12 +7,13 @@ Rack and qs drop brackets, Spring splits at dots and takes `!a` as a default, an
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from urllib.parse import unquote_to_bytes
+from itertools import islice
 
+from ghost_hooks.folding import MARK, folded
 from ghost_hooks.params import Json, Kind, Params, UnreadableError, name_steps, of_request
+from ghost_hooks.percent import pieces, unquoted
 from ghost_hooks.request import Request
 
 type Steps = tuple[str, ...]
@@ -23,8 +24,7 @@ _LEVEL = re.compile(r"[.\[\]]+")
 _WIDE_ESCAPE = re.compile(r"%u([0-9A-Fa-f]{4})")  # IIS decodes it
 _USUAL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
 _REMEMBERED = 200  # characters of a name; longer ones would fill the memory
-_MARK = re.compile(r"\s*[_.\[]")
-_DROPPED = frozenset("_-.[]!\"'`\\")
+_DEEPEST = 100  # levels of a name that are looked at; no gate reads a deeper field
 
 
 def read_params(request: Request, kind: Kind | None, reads: Iterable[Steps]) -> Params:
@@ -89,8 +89,8 @@ def beginning(text: str) -> str:
     plain = _decoded(text)
     if plain != (ended := plain.partition("\0")[0]):
         return f"{folded(ended)}["
-    levels = [folded(each) for each in _LEVEL.split(plain.lstrip("[]"))]
-    whole = folded(plain) or ("_" if _MARK.match(plain) else "")
+    levels = [folded(each) for each in _LEVEL.split(plain.lstrip("[]"), maxsplit=1)]
+    whole = folded(plain) or ("_" if MARK.match(plain) else "")
     return f"{levels[0]}[" if len(levels) > 1 and levels[0] else whole
 
 
@@ -99,8 +99,9 @@ def _names(text: str) -> list[str]:
 
 
 def _decoded(name: str) -> str:
-    wide = _WIDE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), name.replace("+", " "))
-    return unquote_to_bytes(wide.encode("utf-8", "ignore")).decode("utf-8", "ignore")
+    parts = pieces(name.replace("+", " "), "%", 6)
+    wide = "".join(_WIDE_ESCAPE.sub(lambda found: chr(int(found[1], 16)), each) for each in parts)
+    return unquoted(wide.encode("utf-8", "ignore")).decode("utf-8", "ignore")
 
 
 def _shape(sent: Steps, steps: Steps) -> str | None:
@@ -164,24 +165,18 @@ def readings(name: str) -> tuple[Steps, ...]:
 def _read(name: str) -> tuple[Steps, ...]:
     found: list[Steps] = []
     for text in dict.fromkeys((name, name.partition("\0")[0])):
-        levels = (folded(each) for each in _LEVEL.split(text) if not each.isdigit())
-        found += [(folded(text),), tuple(each for each in levels if each)]
+        levels = (folded(each) for each in _levels(text) if not each.isdigit())
+        found += [(folded(text),), tuple(islice((each for each in levels if each), _DEEPEST))]
     return tuple(each for each in dict.fromkeys(found) if each and each[0])
 
 
 _known = lru_cache(maxsize=4096)(_read)
 
 
-def folded(name: str) -> str:
-    """Return what names have in common that some server takes for the same.
-
-    Case, width, accents, spaces, controls and separators do not count; a leading `_` does.
-    """
-    plain = unicodedata.normalize("NFKD", name.upper()).casefold()
-    kept = "".join(each for each in plain if each not in _DROPPED and _counts(each))
-    return f"_{kept}" if kept and _MARK.match(name) else kept
-
-
-def _counts(char: str) -> bool:
-    category = unicodedata.category(char)
-    return category[0] not in "CZ" and category != "Mn"
+def _levels(name: str) -> Iterator[str]:
+    """Yield the levels one by one: to split a long name at once keeps everybody waiting."""
+    at = 0
+    for mark in _LEVEL.finditer(name):
+        yield name[at : mark.start()]
+        at = mark.end()
+    yield name[at:]

@@ -154,3 +154,10 @@ def test_what_has_no_text_is_refused() -> None:
 def test_a_written_form_is_read_back(values: dict[str, str]) -> None:
     body = encode("form", values).encode()
     assert of_request(_request(body, headers=_FORM), "form").values == values
+
+
+def test_a_field_of_too_many_steps_is_refused_unread() -> None:
+    request = _request(f"a{'[]' * 16}=1".encode(), headers=_FORM)
+    with pytest.raises(UnreadableError, match="deeper than 16"):
+        of_request(request, "form")
+    assert of_request(_request(f"a{'[b]' * 15}=1".encode(), headers=_FORM), "form").values

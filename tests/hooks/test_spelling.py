@@ -9,9 +9,10 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from ghost_hooks.folding import folded
 from ghost_hooks.params import Kind, UnreadableError
 from ghost_hooks.request import Headers, Request
-from ghost_hooks.spelling import Steps, folded, read_params
+from ghost_hooks.spelling import Steps, read_params, readings
 from ghost_hooks.target import Target
 from support.policies import before, make_policy, write_hook
 
@@ -242,3 +243,9 @@ def test_a_rule_file_among_the_hooks_reads_one_spelling(tmp_path: Path) -> None:
     )
     verdict = before(policy, request)[-1]
     assert (verdict.code, verdict.by) == ("params.spelling", "hook")
+
+
+def test_of_a_name_of_very_many_levels_the_first_are_looked_at() -> None:
+    deep = readings("a.0." * 10_000 + "b")[1]
+    assert set(deep) == {"a"}
+    assert len(deep) == 100
