@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import contextlib
+import functools
 import json
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,6 +27,8 @@ from ghost_hooks.webhook import is_url
 LARGE_REPLY_BYTES = 1_000_000
 _RETRY_STATUS = frozenset({429, 502, 503, 504})
 _LONGEST_WAIT_SECONDS = 30.0
+# Threads of their own: a call that waits for its upstream must not take those that it needs on its way.
+_CALLING = ThreadPoolExecutor(32, thread_name_prefix="ghost-act")
 
 type Message = dict[str, object]
 
@@ -80,13 +84,14 @@ async def act(
             return _Try(ticket, _made(prepared, doorway.with_ticket(ticket)))
 
     repeatable = attempts if prepared.repeatable else 1
-    last = await asyncio.to_thread(
+    work = functools.partial(
         retrying,
         attempt,
         attempts=repeatable,
         when=lambda made: _worth_repeating(made) and _in_time(services, session, made),
         wait=_retry_after,
     )
+    last = await asyncio.get_running_loop().run_in_executor(_CALLING, work)
     return _document(last, tool, action)
 
 

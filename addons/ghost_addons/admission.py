@@ -24,6 +24,7 @@ from ghost_credentials.head import Head
 from ghost_hooks.gates import beside
 from ghost_hooks.limits import Spent
 from ghost_hooks.request import Request, Verdict
+from ghost_hooks.turns import aside
 from ghost_ledger import wiretoken
 from ghost_ledger.commitment import Commitment
 
@@ -138,7 +139,7 @@ async def _refuse_leak(
         suspect=suspect,
     )
     coded = masked.body and head.get("content-encoding") is not None
-    refusal = await (asyncio.to_thread(look) if coded else beside(masked.body, look))
+    refusal = await (aside(look) if coded else beside(masked.body, look))
     if refusal is not None:
         raise Refused(refusal, attempt_of(action))
 

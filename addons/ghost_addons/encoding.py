@@ -6,13 +6,13 @@ for a form in the comment of a gzip header.
 
 from __future__ import annotations
 
-import asyncio
 from functools import lru_cache
 
 from mitmproxy import http
 
 from ghost_core.errors import DeniedError, GhostError
 from ghost_credentials.decode import Limits, decoder
+from ghost_hooks.turns import aside
 
 LARGE_BYTES = 4_000
 """From here on a body is decoded beside the loop: it may expand a thousand times."""
@@ -38,7 +38,7 @@ async def decoded(request: http.Request, body: bytes, *, limit: int) -> bytes:
     decode as a whole and in one way, or one that expands too far.
     """
     if len(body) > LARGE_BYTES:
-        return await asyncio.to_thread(_decoded, request, body, limit)
+        return await aside(lambda: _decoded(request, body, limit))
     return _decoded(request, body, limit)
 
 

@@ -46,6 +46,7 @@ from ghost_addons.session import Identity
 from ghost_addons.tunnels import Refused
 from ghost_core import log
 from ghost_core.errors import ConfigError, DeniedError
+from ghost_hooks import turns
 
 ACTION = "ghost.action"
 CLOSES = "ghost.closes"
@@ -58,6 +59,7 @@ def guarded(handler: Handler) -> Handler:
 
     @functools.wraps(handler)
     async def run(self: Guard, flow: http.HTTPFlow) -> None:
+        self.belongs(flow)
         try:
             await handler(self, flow)
         except Refused as refused:
@@ -110,6 +112,12 @@ class Guard:
         if peer.tunnel.refusal is None:
             flow.request.host = peer.tunnel.address
 
+    def belongs(self, flow: http.HTTPFlow) -> None:
+        """Note whose call this task is about, as far as that is known."""
+        peer = self._peers.get(flow.client_conn.id)
+        if peer is not None and peer.tunnel is not None:
+            turns.belongs_to(peer.tunnel.session.sid)
+
     @property
     def busy(self) -> bool:
         """Tell whether a call is in flight."""
@@ -143,6 +151,7 @@ class Guard:
         if flow.error:
             raise Refused(unread.refusal_of(flow.request))
         tunnel = await self._tunnel(flow)
+        self.belongs(flow)
         action = judging.judge(self.services, tunnel, flow)
         flow.metadata[ACTION] = action
         flow.metadata[CLOSES] = _asks_to_close(flow.request)

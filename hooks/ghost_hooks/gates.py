@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -22,6 +21,7 @@ from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
 from ghost_hooks.runner import HookRunner
 from ghost_hooks.spelling import read_params
+from ghost_hooks.turns import aside
 
 type ExtraHook = tuple[Path | str, str]
 """A hook of one call: absolute path and the SHA-256 (hex) that the file must have, or a URL and its own."""
@@ -29,6 +29,7 @@ type ExtraHook = tuple[Path | str, str]
 _SHA256 = re.compile(r"[0-9a-f]{64}\Z")
 _LARGE_BYTES = 64_000
 _LONG_QUERY = 4_000  # characters; each name in it is read in all spellings
+_MANY_VALUES = 500  # a schema can take some 50 µs for each
 
 
 async def until_denied(steps: AsyncGenerator[Verdict]) -> tuple[Verdict, ...]:
@@ -87,7 +88,7 @@ class Gates:
 
     async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a reply: schema, hooks, extra hooks."""
-        schema = await beside(reply.body, lambda: _on_reply(self.grant, request, reply))
+        schema = await judging(reply.body, lambda: _on_reply(self.grant, request, reply))
         if schema is not None:
             yield schema
         async for verdict in self._hooked("post", request, reply):
@@ -147,14 +148,20 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
 
 
 async def reading[T](request: Request, work: Callable[[], T]) -> T:
-    """Read a request as `beside` does, with a long query in a thread too."""
+    """Read a request as `judging` does, with a long query in a thread too."""
     long = len(request.target.query) > _LONG_QUERY
-    return await (asyncio.to_thread(work) if long else beside(request.body, work))
+    return await (aside(work) if long else judging(request.body, work))
+
+
+async def judging[T](body: bytes | None, work: Callable[[], T]) -> T:
+    """Read a body as `beside` does, with one of many values in a thread too."""
+    many = body is not None and body.count(b",") + body.count(b"&") > _MANY_VALUES
+    return await (aside(work) if many else beside(body, work))
 
 
 async def beside[T](body: bytes | None, work: Callable[[], T]) -> T:
-    """Read a large body in a thread, so that only its own call waits for it."""
-    return await asyncio.to_thread(work) if len(body or b"") > _LARGE_BYTES else work()
+    """Read a large body in a thread, so that only calls of its own session wait for it."""
+    return await aside(work) if len(body or b"") > _LARGE_BYTES else work()
 
 
 def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:

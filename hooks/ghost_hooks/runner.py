@@ -20,6 +20,7 @@ from ghost_hooks.process import Finished, run
 from ghost_hooks.request import Verdict
 from ghost_hooks.rules import Rule, read_rules
 from ghost_hooks.schemas import Schema
+from ghost_hooks.turns import aside
 from ghost_hooks.validator import BROKEN
 from ghost_hooks.webhook import PAST, labels_of
 
@@ -67,9 +68,9 @@ class HookRunner:
     ) -> Verdict:
         match hook.path.suffix:
             case ".json":
-                return await asyncio.to_thread(_by_schema, hook, content, document)
+                return await aside(lambda: _by_schema(hook, content, document))
             case ".yaml" | ".yml":
-                return await asyncio.to_thread(_by_rules, hook, content, document)
+                return await aside(lambda: _by_rules(hook, content, document))
             case ".py":
                 argv = [sys.executable, "-I", "-m", "ghost_hooks.validator"]
                 return await self._by_program(
@@ -87,7 +88,7 @@ class HookRunner:
     async def _by_program(
         self, hook: Hook, content: Content, argv: list[str], document: Mapping[str, object]
     ) -> Verdict:
-        data = await asyncio.to_thread(_written, document)
+        data = await aside(lambda: _written(document))
         finished = await run(
             argv, stdin=data, folder=hook.root, timeout_seconds=self.timeout_seconds
         )

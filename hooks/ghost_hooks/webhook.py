@@ -16,6 +16,7 @@ from ghost_hooks.folder import Hook
 from ghost_hooks.posting import Answer, Poster
 from ghost_hooks.request import Verdict
 from ghost_hooks.target import Target
+from ghost_hooks.turns import aside
 
 PAST = {"deny": "denied", "quarantine": "quarantined"}
 _LABEL_LIMIT = 20
@@ -50,7 +51,7 @@ async def judge(poster: Poster, hook: Hook, document: Mapping[str, object]) -> V
 async def _asked(poster: Poster, hook: Hook, document: Mapping[str, object]) -> Verdict:
     if not hmac.compare_digest(hook.expected, url_hash(hook.url)):
         return _failed(hook, "is not the URL that was named", code="hook.unsafe")
-    body = await asyncio.to_thread(_written, document)  # a body may have many megabytes
+    body = await aside(lambda: _written(document))  # a body may have many megabytes
     headers = {"Content-Type": "application/json", "Accept": "application/json"}
     try:
         # Once more here: a resolver that hangs is not under the deadline of the connection.

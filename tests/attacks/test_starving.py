@@ -159,3 +159,26 @@ def test_clients_that_nobody_answers_for_do_not_fill_the_ledger(
     hosts = [each.fields["host"] for each in denied]
     assert hosts == [*(f"host{number}.test" for number in range(CROWD)), "various", "various"]
     assert denied[-1].fields["count"] == 24
+
+
+def test_lists_that_are_long_to_judge_keep_only_calls_of_their_session_waiting(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    element = {"$ref": "#/$defs/e"}
+    schema = {"$defs": {"e": {"type": "integer"}}, "properties": {"list": {"items": element}}}
+    pay = {"method": "POST", "path": "/status/200", "request_schema": schema}
+    pays = {
+        "demo_api": {"actions": {"pay": pay, "other": {"method": "POST", "path": "/status/201"}}}
+    }
+    body = b'{"list":[' + b"1," * 6_000 + b"1]}"  # 40 µs for each
+    lines = {"Content-Type": JSON["Content-Type"].encode()}
+    with live_proxy(tmp_path, certs, up, tools=pays) as live, ThreadPoolExecutor(CALLS) as threads:
+        greedy, other = (live.spawn("demo_api") for _ in range(2))
+        waiting = [
+            threads.submit(status, live, greedy, up, body=body, **lines) for _ in range(CALLS)
+        ]
+        time.sleep(0.2)
+        assert status(live, other, up, "/status/201", body=b"x" * LARGE_BYTES) == 201
+        left = [each for each in waiting if not each.done()]
+        assert len(left) > CALLS // 2
+        assert {each.result() for each in waiting} == {200}
