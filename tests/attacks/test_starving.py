@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import threading
 import time
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -17,10 +19,13 @@ from ghost_hooks.params import COMMA_LIMIT, FIELD_LIMIT
 from support import fixtures
 from support.agent import raw_connect, secure_connect
 from support.certs import Certs
-from support.live import LiveProxy, LiveSession, live_proxy
+from support.exchange import Exchange
+from support.live import LiveProxy, LiveSession, live_proxy, until
 from support.upstream import Upstream
 
 CALLS = 12  # more than a loop has threads for all of us on a small machine
+POOL = min(32, (os.cpu_count() or 1) + 4)  # threads that a loop has for all of us
+ACTS = POOL + 1
 LARGE_BYTES = 100_000  # a body that is read beside the loop
 JSON = {"Content-Type": "application/json"}
 
@@ -61,6 +66,35 @@ def test_a_command_that_hangs_keeps_only_its_own_calls_waiting(
             finally:
                 go_on.touch()
             assert {each.result() for each in waiting} == {200}
+
+
+def test_calls_of_act_that_hang_take_no_thread_that_others_need(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    go_on = threading.Event()
+
+    def late(exchange: Exchange) -> None:
+        go_on.wait(10)
+        exchange.reply(200)
+
+    up.route("/late", late)
+    hang = {"method": "GET", "path": "/late"}
+    with live_proxy(tmp_path, certs, up, tools={"demo_api": {"actions": {"hang": hang}}}) as live:
+        greedy, other = live.spawn("demo_api:hang"), live.spawn(f"POST {up.url}/**")
+        wanted = {"tool": "demo_api", "action": "hang"}
+
+        async def act() -> dict[str, object]:
+            return await live.proxy.act(live.proxy.admit(greedy.sid), wanted)
+
+        with ThreadPoolExecutor(ACTS) as threads:
+            waiting = [threads.submit(lambda: live.do(act())) for _ in range(ACTS)]
+            try:
+                until(lambda: up.connections >= POOL)
+                assert status(live, other, up, body=b"x" * LARGE_BYTES) == 200
+                assert not any(each.done() for each in waiting)
+            finally:
+                go_on.set()
+            assert {each.result()["status"] for each in waiting} == {"executed"}
 
 
 def test_a_list_of_unlike_values_is_judged_at_once(
