@@ -96,7 +96,7 @@ def form_watch() -> Callable[[bytes], bool]:
         rest = b"=" if b"=" in last else _shorter(last)
         if not _mentions_method(whole):
             return False
-        return any(_is_override(name) for name, _ in fields(whole.decode("latin-1")))
+        return any(_is_override(name) for text in _decoded(whole) for name, _ in fields(text))
 
     return hit
 
@@ -149,8 +149,13 @@ def _texts(request: Request, kind: bytes) -> list[str]:
     """Return the query, and the body where it is a form, or one without a type that may name a method."""
     body = request.body or b""
     untyped = may_be_form(request.method, kind) and _mentions_method(body)
-    form = [body.decode("latin-1")] if is_form(kind) or untyped else []
+    form = _decoded(body) if is_form(kind) or untyped else ()
     return [request.target.query, *form]
+
+
+def _decoded(body: bytes) -> Iterable[str]:
+    """Return a form as it reads in Latin-1 and in UTF-8, where these differ."""
+    return dict.fromkeys((body.decode("latin-1"), body.decode("utf-8", "ignore")))
 
 
 def _mentions_method(text: bytes) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 
 from ghost_hooks.override import (
@@ -65,6 +67,18 @@ def test_a_body_without_a_type_is_a_form_in_a_post_only() -> None:
     assert may_be_form("POST", b"")
     assert not may_be_form("PUT", b"")
     assert code(body=b"_method=DELETE", kind="", method="PUT") == ""
+
+
+@pytest.mark.parametrize(
+    "name", ["\ufeff_method", "_m\u00e9thod", "\uff3f\uff4dethod", "_\u200bmethod"]
+)
+def test_a_name_is_found_in_raw_bytes_as_in_escapes(name: str) -> None:
+    sent = [f"{name}=DELETE".encode(), f"{quote(name)}=DELETE".encode()]
+    assert [code(body=each) for each in sent] == ["request.method_override"] * 2
+
+
+def test_a_name_is_found_in_latin_1() -> None:
+    assert code(body=b"_m\xe9thod=DELETE") == "request.method_override"
 
 
 @pytest.mark.parametrize(
