@@ -28,7 +28,7 @@ from mitmproxy.proxy.layers.http._events import (
 )
 from mitmproxy.proxy.layers.http._hooks import HttpErrorHook
 
-from ghost_addons import backlog, frames, heads, holding, unread, wrapping
+from ghost_addons import backlog, frames, heads, holding, resets, unread, wrapping
 from ghost_core.errors import FailedError
 
 type Commands = Iterator[commands.Command]
@@ -129,6 +129,7 @@ def install() -> None:
     heads.install()
     frames.install()
     backlog.install()
+    resets.install()
     holding.install()
     unread.install()
     if not hasattr(_http1, "ChunkedReader"):

@@ -69,9 +69,7 @@ def test_a_body_without_a_type_is_a_form_in_a_post_only() -> None:
     assert code(body=b"_method=DELETE", kind="", method="PUT") == ""
 
 
-@pytest.mark.parametrize(
-    "name", ["\ufeff_method", "_m\u00e9thod", "\uff3f\uff4dethod", "_\u200bmethod"]
-)
+@pytest.mark.parametrize("name", ["_m\u00e9thod", "_\u200bmethod"])
 def test_a_name_is_found_in_raw_bytes_as_in_escapes(name: str) -> None:
     sent = [f"{name}=DELETE".encode(), f"{quote(name)}=DELETE".encode()]
     assert [code(body=each) for each in sent] == ["request.method_override"] * 2
