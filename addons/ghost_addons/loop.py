@@ -5,11 +5,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import resource
 from collections.abc import Coroutine, Iterator
 from typing import Any
 
 import uvloop
 from mitmproxy.utils import asyncio_utils
+
+DESCRIPTORS = 65_536
 
 
 def run[T](program: Coroutine[object, object, T]) -> T:
@@ -18,9 +21,19 @@ def run[T](program: Coroutine[object, object, T]) -> T:
     mitmproxy asks for eager tasks; up to Python 3.13.2 `asyncio.eager_task_factory` refuses a keyword that
     uvloop passes on, and the program would die at its first task.
     """
+    _allow_connections()
     asyncio_utils.set_eager_task_factory = _eager_tasks
     asyncio_utils.set_task_debug_info = _no_debug_info
     return uvloop.run(program)
+
+
+def _allow_connections() -> None:
+    """Raise our limit of descriptors as far as we may: 1024 is usual, and each connection takes two."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(DESCRIPTORS, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with contextlib.suppress(ValueError, OSError):  # a system with a limit below the hard one
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
 def _no_debug_info(*_: object, **__: object) -> None:
