@@ -23,6 +23,7 @@ __all__ = [
     "head_text",
     "open_checkpoint",
     "parse_checkpoint",
+    "parse_size",
     "sign_checkpoint",
 ]
 
@@ -75,7 +76,7 @@ def parse_checkpoint(text: bytes) -> Checkpoint:
     raw = decode_base64(root)
     if len(raw) != HASH_BYTES:
         raise _broken(f"expected a root of {HASH_BYTES} bytes, found {len(raw)}")
-    return Checkpoint(origin, _number(size), raw)
+    return Checkpoint(origin, parse_size(size), raw)
 
 
 def open_checkpoint(note: bytes, keys: Iterable[Vkey]) -> Checkpoint:
@@ -106,10 +107,11 @@ def decode_proof(text: str) -> Proof:
     hashes = tuple(decode_base64(line) for line in lines[2:])
     if len(hashes) > PROOF_LIMIT or not all(len(item) == HASH_BYTES for item in hashes):
         raise _broken(f"expected at most {PROOF_LIMIT} hashes of {HASH_BYTES} bytes")
-    return Proof(_number(lines[1].removeprefix(_INDEX)), hashes, checkpoint.encode())
+    return Proof(parse_size(lines[1].removeprefix(_INDEX)), hashes, checkpoint.encode())
 
 
-def _number(text: str) -> int:
+def parse_size(text: str) -> int:
+    """Read a decimal size below 2^53; raises IntegrityError `ledger.checkpoint`."""
     if _NUMBER.match(text) is None or int(text) >= SIZE_LIMIT:
         raise _broken("expected a decimal number below 2^53 without leading zeros")
     return int(text)

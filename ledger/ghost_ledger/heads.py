@@ -19,7 +19,15 @@ from pathlib import Path
 from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_core.paths import Home
 
-__all__ = ["RememberedHead", "compare", "recall", "remember", "remembered_in"]
+__all__ = [
+    "RememberedHead",
+    "compare",
+    "locked",
+    "recall",
+    "remember",
+    "remembered_in",
+    "replace",
+]
 
 _LIMIT = 4096
 
@@ -43,12 +51,12 @@ def remember(home: Home, origin: str, size: int, root: bytes, *, database: str =
     """
     head = RememberedHead(origin, size, root, database)
     try:
-        with _locked(home):
+        with locked(home.heads):
             known = _load(_path(home, origin))
             if known is not None and known.size >= size:
                 _refuse_fork(known, head)
                 return
-            _replace(_path(home, origin), _encode(head, known))
+            replace(_path(home, origin), _encode(head, known))
     except OSError as error:
         raise UnavailableError(
             f"head memory of {origin}: cannot be written, {error.strerror}",
@@ -143,8 +151,9 @@ def _malformed(path: Path) -> IntegrityError:
 
 
 @contextmanager
-def _locked(home: Home) -> Iterator[None]:
-    handle = os.open(home.heads / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a folder against other processes and threads; raises OSError."""
+    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX)
         yield
@@ -152,11 +161,13 @@ def _locked(home: Home) -> Iterator[None]:
         os.close(handle)
 
 
-def _replace(path: Path, content: bytes) -> None:
+def replace(path: Path, content: bytes) -> None:
+    """Replace a file at once, for its owner only, and come back when the disk has it; raises OSError."""
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     try:
-        os.write(handle, content)
+        with open(handle, "wb", closefd=False) as file:
+            file.write(content)
         os.fsync(handle)
     finally:
         os.close(handle)

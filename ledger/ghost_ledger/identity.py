@@ -1,4 +1,4 @@
-"""The home's two long-lived secrets: the log key, which signs heads only, and the vault key.
+"""The home's long-lived secrets: log key (signs heads only), vault key, and the key of a witness.
 
 Files of 0600 that are never followed through a link. A file appears complete or not at all, so two
 processes that start at once agree on one key.
@@ -18,10 +18,11 @@ from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
 from ghost_ledger.keys import SEED_BYTES, SecretKey
 
-__all__ = ["existing_log_key", "log_key", "vault_key"]
+__all__ = ["existing_log_key", "has_witness_key", "log_key", "vault_key", "witness_key"]
 
 LOG_KEY: Final = "log_key"
 VAULT_KEY: Final = "vault_key"
+WITNESS_KEY: Final = "witness_key"
 
 
 def log_key(home: Home) -> SecretKey:
@@ -43,6 +44,16 @@ def existing_log_key(home: Home) -> SecretKey | None:
 def vault_key(home: Home) -> SecretBytes:
     """Load the 32-byte key that seals vault and payload keys; created like the log key."""
     return _load_or_create(home.keys / VAULT_KEY, lambda: SecretBytes(secrets.token_bytes(32)))
+
+
+def witness_key(home: Home) -> SecretKey:
+    """Load the key under which this home cosigns heads of other logs; created like the log key."""
+    return SecretKey.from_seed(_load_or_create(home.keys / WITNESS_KEY, _new_seed).reveal())
+
+
+def has_witness_key(home: Home) -> bool:
+    """Tell whether this home was a witness before; raises like `log_key`."""
+    return _load(home.keys / WITNESS_KEY) is not None
 
 
 def _new_seed() -> SecretBytes:

@@ -11,12 +11,13 @@ import hashlib
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Self
+from typing import ClassVar, Self
 
 from ghost_core.errors import IntegrityError
 from ghost_ledger.keys import PUBLIC_BYTES, Key, check_public, verify
 
 __all__ = [
+    "ED25519",
     "KEY_ID_BYTES",
     "LINES_LIMIT",
     "NOTE_LIMIT",
@@ -34,7 +35,7 @@ __all__ = [
 KEY_ID_BYTES = 4
 LINES_LIMIT = 16
 NOTE_LIMIT = 128 * 1024
-_ED25519 = b"\x01"
+ED25519 = b"\x01"
 _CONTROL = re.compile(rb"[\x00-\x09\x0b-\x1f]")
 _NAME = re.compile(r"[^\s+]{1,255}\Z")
 _VKEY = re.compile(r"([^\s+]{1,255})\+([0-9a-f]{8})\+([A-Za-z0-9+/=]{4,64})\Z")
@@ -53,6 +54,9 @@ class Line:
 class Vkey:
     """A named Ed25519 public key: `name+hex key id+base64(0x01 and key)`."""
 
+    KIND: ClassVar[bytes] = ED25519
+    """The type byte: what a signature under this key is over."""
+
     name: str
     public: bytes
     key_id: bytes = field(init=False, compare=False, repr=False)
@@ -62,7 +66,7 @@ class Vkey:
         if _NAME.match(self.name) is None:
             raise IntegrityError("key name: empty, too long, or holds a space or plus", code=_KEY)
         check_public(self.public)
-        object.__setattr__(self, "key_id", key_id(self.name, self.public))
+        object.__setattr__(self, "key_id", key_id(self.name, self.public, self.KIND))
 
     @classmethod
     def parse(cls, text: str) -> Self:
@@ -76,8 +80,10 @@ class Vkey:
             raise IntegrityError("key: expected name+8 hex digits+base64", code=_KEY)
         name, shown, encoded = match.groups()
         raw = decode_base64(encoded)
-        if raw[:1] != _ED25519 or len(raw) != 1 + PUBLIC_BYTES:
-            raise IntegrityError(f"key {name}: not an ed25519 key", code=_KEY)
+        if raw[:1] != cls.KIND or len(raw) != 1 + PUBLIC_BYTES:
+            raise IntegrityError(
+                f"key {name}: not an ed25519 key of type {cls.KIND.hex()}", code=_KEY
+            )
         key = cls(name, raw[1:])
         if key.key_id.hex() != shown:
             raise IntegrityError(
@@ -88,15 +94,15 @@ class Vkey:
 
     def format(self) -> str:
         """Return the verifier key line, without a newline."""
-        return f"{self.name}+{self.key_id.hex()}+{encode_base64(_ED25519 + self.public)}"
+        return f"{self.name}+{self.key_id.hex()}+{encode_base64(self.KIND + self.public)}"
 
 
 _KEY = "ledger.key"
 
 
-def key_id(name: str, public: bytes) -> bytes:
+def key_id(name: str, public: bytes, kind: bytes = ED25519) -> bytes:
     """Return the 4-byte key id: SHA-256 of name, newline, type byte and key, cut."""
-    return hashlib.sha256(name.encode() + b"\n" + _ED25519 + public).digest()[:KEY_ID_BYTES]
+    return hashlib.sha256(name.encode() + b"\n" + kind + public).digest()[:KEY_ID_BYTES]
 
 
 def signature_line(name: str, key_id: bytes, signature: bytes) -> str:

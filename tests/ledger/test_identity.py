@@ -87,3 +87,11 @@ def test_processes_that_start_at_once_agree_on_one_key(house: Home):
     ]
     keys = {child.communicate("go\n", timeout=5)[0] for child in children}
     assert keys == {identity.log_key(house).public.hex()}
+
+
+def test_the_key_of_a_witness_is_one_more_private_file(house: Home):
+    assert not identity.has_witness_key(house)
+    assert identity.witness_key(house).public == identity.witness_key(house).public
+    assert identity.has_witness_key(house)
+    assert identity.existing_log_key(house) is None
+    assert stat.S_IMODE((house.keys / "witness_key").stat().st_mode) == 0o600
