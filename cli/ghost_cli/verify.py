@@ -20,11 +20,22 @@ from ghost_ledger.bundle import BUNDLE_LIMIT
 from ghost_ledger.export import words
 from ghost_ledger.export.views import is_view
 from ghost_ledger.note import NOTE_LIMIT
-from ghost_ledger.verify import Axis, Report, verify_bundle
+from ghost_ledger.verify import Axis, Policy, Report, verify_bundle
+from ghost_ledger.verify.policy import POLICY_LIMIT
 
 _SCHEMA = "ghost/verify/v1"
 _VIEW = "a view, not evidence: nothing in it is signed, whatever it says about itself"
 _HIDDEN = {"absent"}
+_PIN = "ghost verify FILE --key KEY, as spawn printed it"
+
+
+@dataclass(frozen=True, slots=True)
+class _Trusted:
+    """What the caller brings: keys, a head kept from earlier, a policy."""
+
+    keys: tuple[str, ...]
+    head: bytes | None
+    policy: Policy | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +57,9 @@ def verify(
     head: Annotated[
         Path | None, typer.Option(help="Log head that you kept from earlier (checkpoint)")
     ] = None,
+    policy: Annotated[
+        Path | None, typer.Option(help="Logs and witnesses that you trust (tlog-policy)")
+    ] = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Check hashes, seal and head, not each signature")
     ] = False,
@@ -55,8 +69,10 @@ def verify(
     Example: ghost verify session.ghost --key "$(cat session.key)"
     """
     known = None if head is None else read(head, limit=NOTE_LIMIT)
+    asked = None if policy is None else Policy.parse(read(policy, limit=POLICY_LIMIT))
     contents = [(path, read(path, limit=BUNDLE_LIMIT)) for path in files]
-    judged = [_judge(path, data, key or [], known, fast=fast) for path, data in contents]
+    trusted = _Trusted(tuple(key or ()), known, asked)
+    judged = [_judge(path, data, trusted, fast=fast) for path, data in contents]
     code = _worst([item.report.exit_code for item in judged])
     output.result(_document(judged, code), "\n\n".join(_text(item) for item in judged))
     raise typer.Exit(code)
@@ -80,17 +96,20 @@ def read(path: Path, *, limit: int) -> bytes:
         ) from error
 
 
-def _judge(path: Path, data: bytes, keys: list[str], head: bytes | None, *, fast: bool) -> _Judged:
+def _judge(path: Path, data: bytes, trusted: _Trusted, *, fast: bool) -> _Judged:
     if is_view(data):
         hint = "ghost bundle SESSION_ID -o FILE.ghost, then verify that file"
         return _Judged(path, Report((Axis("content", "invalid", _VIEW),)), hint)
     try:
-        report = verify_bundle(data, keys, head=head, fast=fast)
+        report = verify_bundle(
+            data, trusted.keys, head=trusted.head, policy=trusted.policy, fast=fast
+        )
     except IntegrityError as error:
         return _unreadable(path, error)
     except IncompleteError as error:
         return _Judged(path, Report((Axis("content", "incomplete", error.message),)))
-    return _Judged(path, report, "" if keys else "ghost verify FILE --key KEY, as spawn printed it")
+    pinned = trusted.keys or (trusted.policy and trusted.policy.logs)
+    return _Judged(path, report, "" if pinned else _PIN)
 
 
 def _unreadable(path: Path, error: GhostError) -> _Judged:

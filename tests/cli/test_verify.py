@@ -16,6 +16,7 @@ from ghost_ledger.export.table import csv_text
 from ghost_templates.render import page
 from support import views
 from support.bundles import Log, Session
+from support.cosigners import cosigned_bundle, policy_text
 
 
 def _write(folder: Path, session: Session, name: str = "a.ghost") -> Path:
@@ -199,3 +200,26 @@ def test_verification_loads_neither_database_nor_proxy(tmp_path: Path, session: 
     )
     assert done.returncode == 0, done.stderr
     assert not (tmp_path / "no-home").exists()
+
+
+def test_a_policy_asks_for_witnesses_and_brings_the_key_of_the_log(
+    tmp_path: Path, session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, policy = tmp_path / "a.ghost", tmp_path / "policy"
+    path.write_bytes(cosigned_bundle(session, 1))
+    policy.write_bytes(policy_text(session.log, [1, 2], "any"))
+    assert main(["verify", str(path), "--policy", str(policy)]) == 0
+    out = capsys.readouterr().out
+    assert "  ✓ witness     Enough witnesses signed the head of the log. (1 of 2 witnesses" in out
+    policy.write_bytes(policy_text(session.log, [1, 2], "all"))
+    assert main(["verify", str(path), "--policy", str(policy)]) == 8
+    out = capsys.readouterr().out
+    assert "  … witness     Too few witnesses signed the head of the log." in out
+    assert "hint" not in out
+
+
+def test_a_policy_that_is_none_or_is_missing(tmp_path: Path, session: Session) -> None:
+    path, policy = _write(tmp_path, session), tmp_path / "policy"
+    assert main(["verify", str(path), "--policy", str(policy)]) == 4
+    policy.write_text("quorum all\n")
+    assert main(["verify", str(path), "--policy", str(policy)]) == 7

@@ -9,12 +9,14 @@ from pathlib import Path
 
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.paths import Home
+from ghost_ledger import bundle
+from ghost_ledger.cosignature import WitnessKey, cosign
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import consistency_proof
 from ghost_ledger.witness.request import encode_request
 from ghost_ledger.witness.server import WitnessServer
 from ghost_ledger.witness.witness import Witness
-from support.bundles import Log
+from support.bundles import Log, Session, key
 
 
 def witness(
@@ -43,3 +45,35 @@ def served(found: Witness) -> Iterator[int]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+def cosigned_head(log: Log, *numbers: int, seconds: int = 1_790_000_000) -> bytes:
+    """Return the present head of a log with the cosignatures of numbered witnesses."""
+    note = log.head()
+    text = note.partition(b"\n\n")[0] + b"\n"
+    lines = [cosign(key(each), named(each).name, text, seconds) for each in numbers]
+    return note + "".join(lines).encode()
+
+
+def named(number: int) -> WitnessKey:
+    """Return the same witness for the same number."""
+    return WitnessKey(f"w{number}.witness.test", key(number).public)
+
+
+def cosigned_bundle(found: Session, *numbers: int) -> bytes:
+    """Return the bundle of a finished session under a head that these witnesses signed."""
+    head = cosigned_head(found.log, *numbers)
+    proofs = [
+        found.log.proof(found.notes[at]).replace(found.log.head().decode(), head.decode())
+        for at in (0, -1)
+    ]
+    return bundle.encode(found.bundle(head=head, spawn_proof=proofs[0], seal_proof=proofs[1]))
+
+
+def policy_text(log: Log | None, numbers: Sequence[int], needed: str = "all") -> bytes:
+    """Return a policy of one group of numbered witnesses."""
+    lines = [] if log is None else [f"log {log.vkey.format()}"]
+    lines += [f"witness w{each} {named(each).format()}" for each in numbers]
+    members = " ".join(f"w{each}" for each in numbers)
+    lines += [f"group enough {needed} {members}", "quorum enough", ""]
+    return "\n".join(lines).encode()

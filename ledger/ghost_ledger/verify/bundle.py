@@ -8,21 +8,28 @@ from dataclasses import replace
 from ghost_core.errors import IntegrityError
 from ghost_ledger.bundle import Bundle, decode
 from ghost_ledger.entry import session_name
-from ghost_ledger.verify import steps
+from ghost_ledger.verify import steps, witnesses
 from ghost_ledger.verify.evidence import Evidence, Leaf, declared_key, read_leaves
 from ghost_ledger.verify.pins import Pins, read_pins
+from ghost_ledger.verify.policy import Policy
 from ghost_ledger.verify.report import Axis, Report, judge
 
 __all__ = ["verify_bundle"]
 
 
 def verify_bundle(
-    data: bytes, keys: Sequence[str], *, head: bytes | None = None, fast: bool = False
+    data: bytes,
+    keys: Sequence[str],
+    *,
+    head: bytes | None = None,
+    policy: Policy | None = None,
+    fast: bool = False,
 ) -> Report:
     """Judge a bundle under the caller's keys: vkey lines or `ed25519_public_` and 64 hex digits.
 
-    `head` is a log head that the caller kept from earlier. `fast` checks hashes and the signatures
-    of seal and head only. Without a key nothing is valid, at best incomplete.
+    `head` is a log head that the caller kept from earlier. `policy` says which witnesses must have signed
+    the bundle's head; the logs that it lists are keys of the caller too. `fast` checks hashes and the
+    signatures of seal and head only. Without a key nothing is valid, at best incomplete.
 
     Raises:
         IntegrityError: not a bundle, over a limit, or a key that is none.
@@ -37,14 +44,15 @@ def verify_bundle(
         return Report((Axis("content", "invalid", error.message),), "", len(bundle.entries))
     # 3. The caller's keys are sorted by the names of this session and this log.
     spawn = leaves[0].entry
-    pins = read_pins(keys, spawn.log, spawn.sid)
+    listed = () if policy is None else policy.logs
+    pins = read_pins(keys, spawn.log, spawn.sid, listed=listed)
     # 4. The spawn entry names the keys; a pinned log key goes before the named one.
     try:
         evidence = _evidence(bundle, leaves, pins)
     except IntegrityError as error:
         axis = Axis("key", "invalid", error.message)
         return Report((axis,), spawn.sid, len(leaves))
-    report = Report(_axes(evidence, head, fast=fast), spawn.sid, len(leaves))
+    report = Report(_axes(evidence, head, policy, fast=fast), spawn.sid, len(leaves))
     return replace(report, keys=_used(evidence, report.axis("key")))
 
 
@@ -56,7 +64,9 @@ def _evidence(bundle: Bundle, leaves: tuple[Leaf, ...], pins: Pins) -> Evidence:
     return Evidence(bundle, leaves, pins, session, pins.log or ((log,) if log else ()))
 
 
-def _axes(evidence: Evidence, head: bytes | None, *, fast: bool) -> tuple[Axis, ...]:
+def _axes(
+    evidence: Evidence, head: bytes | None, policy: Policy | None, *, fast: bool
+) -> tuple[Axis, ...]:
     leaves = evidence.leaves
     # 5. Each entry and the seal are signed by the session key.
     signatures = judge("signatures", lambda: steps.check_signatures(evidence, fast=fast))
@@ -76,10 +86,13 @@ def _axes(evidence: Evidence, head: bytes | None, *, fast: bool) -> tuple[Axis, 
     disclosure = judge("disclosure", lambda: steps.check_disclosures(evidence))
     # 13. The log still stands by the head that the caller kept.
     known = judge("head", lambda: steps.check_head(evidence, head))
-    # 14. No policy asks for witnesses or trusted time.
-    outside = (Axis("witness", "absent"), Axis("time", "absent"))
+    # 14. The witnesses that the caller's policy names have signed the bundle's head.
+    witness = judge("witness", lambda: witnesses.check_witnesses(evidence, policy))
+    # 15. Nothing asks for trusted time.
+    time = Axis("time", "absent")
     return (
-        signatures, chain, complete, intents, inclusion, key, content, disclosure, known, *outside,
+        signatures, chain, complete, intents, inclusion, key, content, disclosure, known, witness,
+        time,
     )  # fmt: skip
 
 

@@ -25,13 +25,15 @@ class Pins:
     bare: tuple[bytes, ...]
 
 
-def read_pins(keys: Sequence[str], log: str, sid: str) -> Pins:
+def read_pins(keys: Sequence[str], log: str, sid: str, *, listed: Sequence[Vkey] = ()) -> Pins:
     """Sort the caller's keys by what they name; keys of other sessions and logs fall out.
+
+    `listed` are the logs of the caller's policy.
 
     Raises:
         IntegrityError: a text that is neither a vkey line nor `ed25519_public_` and 64 hex digits.
     """
-    named, bare = list[Vkey](), list[bytes]()
+    named, bare = list(listed), list[bytes]()
     name = session_name(log, sid)
     for text in keys:
         match = _RAW.match(text)
@@ -40,7 +42,7 @@ def read_pins(keys: Sequence[str], log: str, sid: str) -> Pins:
         else:
             bare.append(Vkey(name, bytes.fromhex(match[1])).public)
     return Pins(
-        given=bool(keys),
+        given=bool(keys) or bool(listed),
         session=tuple(key for key in named if key.name == name),
         log=tuple(key for key in named if key.name == log),
         bare=tuple(bare),
