@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ghost_addons import events
+from ghost_addons import cosigning, events
 from ghost_core import settings as configuration
 from ghost_core.errors import ConfigError
 from ghost_core.settings import Settings
@@ -24,7 +24,7 @@ def refuse_unsupported(
 
     `note` hears of what a project's untrusted file cannot break.
 
-    Raises ConfigError, `config.unsupported` or what a rule, a webhook or a credential is refused for.
+    Raises ConfigError, `config.unsupported` or what a rule, webhook, witness or credential is refused for.
     """
     rotated = (
         f"credentials.{name}.{'issuer' if each.issuer != 'static' else 'rotate'}"
@@ -34,10 +34,10 @@ def refuse_unsupported(
     asked = {
         "proxy.upstream_proxy": bool(settings.proxy.upstream_proxy),
         "proxy.workers": settings.proxy.workers != 1,
-        "ledger.witnesses": bool(settings.ledger.witnesses),
         **dict.fromkeys(rotated, True),
     }
     events.check(settings)
+    cosigning.check(settings)
     Credentials.from_settings(settings)  # a kind or reference that cannot be used is told now
     require_credentials(settings)
     # A condition that cannot be read would refuse every call, a name that points nowhere none.

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from ghost_addons import cosigning
 from ghost_cli import output
-from ghost_core.errors import UnavailableError
+from ghost_core import settings
+from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_ledger import bundle as bundles
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
 from ghost_ledger.export.files import plain_files
+
+if TYPE_CHECKING:
+    from ghost_cli.evidence import Evidence
+    from ghost_ledger.witness.gathering import Gathered
 
 # Members are sorted, and only these can be the first.
 _STARTS: Final = (b'{"consistency":{"', b'{"disclosures":[{"', b'{"entries":["')
@@ -35,22 +42,50 @@ def bundle(
 ) -> int:
     """Write a file that anyone can verify offline.
 
+    The witnesses of ledger.witnesses are asked to sign its head; one that is not reached is named, and
+    missing.
+
     Example: ghost bundle gh_… -o session.ghost
     """
     from ghost_cli import evidence
 
     with evidence.opened() as found:
-        made = found.ledger.bundle(session_id, found.home, disclose=disclose)
+        gathered = _gathered(found, session_id)
+        note = gathered.note if gathered else None
+        made = found.ledger.bundle(session_id, found.home, disclose=disclose, head=note)
         head = found.ledger.head()
+    if gathered:
+        made = replace(made, hints={"witnesses": list(cosigning.told(gathered))})
     data = bundles.encode(made)
     if file == Path("-"):
         output.raw(data)
-        return 0
+        return _ended(gathered)
     path = file or Path(f"{session_id}.ghost")
     evidence.save(path, data, evidence.Kind("bundle", _STARTS))
     document = _document(session_id, path, made, len(data), head.vkey if head else "KEY")
     output.result(document, _text(document))
-    return 0
+    return _ended(gathered)
+
+
+def _gathered(found: Evidence, sid: str) -> Gathered | None:
+    """Have the head cosigned, if there are witnesses and there is something to bundle."""
+    gathering = cosigning.of(found.home, settings.load())
+    stored = found.ledger.entries(sid) if gathering else []
+    if gathering is None or not stored:
+        return None
+    return gathering.gather(found.ledger.heads(found.home), needed=stored[-1].idx + 1)
+
+
+def _ended(gathered: Gathered | None) -> int:
+    """Return the exit code; a witness that knows another history is told as an error, the file is there."""
+    if gathered is None or not gathered.conflicts:
+        return 0
+    first = gathered.conflicts[0]
+    raise IntegrityError(
+        f"witness {first.witness.name}: {first.detail}",
+        code="witness.conflict",
+        hint=f"what it said is kept in {gathered.evidence[0]}",
+    )
 
 
 def unpack(
@@ -101,6 +136,7 @@ def _document(sid: str, path: Path, made: Bundle, size: int, key: str) -> dict[s
         "entries": len(made.entries),
         "sealed": made.seal is not None,
         "disclosures": len(made.disclosures),
+        "witnesses": made.hints.get("witnesses", []),
         "key": key,
         "verify": f"ghost verify {shlex.quote(str(path))} --key {shlex.quote(key)}",
     }
@@ -108,7 +144,8 @@ def _document(sid: str, path: Path, made: Bundle, size: int, key: str) -> dict[s
 
 def _text(document: dict[str, Any]) -> str:
     state = "sealed" if document["sealed"] else "not sealed: more may follow"
-    return (
-        f"wrote {document['file']}: {document['entries']} entries, {state}\n"
-        f"verify: {document['verify']}"
-    )
+    lines = [f"wrote {document['file']}: {document['entries']} entries, {state}"]
+    for each in document["witnesses"]:
+        said = f" ({each['detail']})" if each["detail"] else ""
+        lines.append(f"witness {each['name']}: {each['state']}{said}")
+    return "\n".join([*lines, f"verify: {document['verify']}"])

@@ -124,7 +124,7 @@ def _serve(wish: _Wish) -> int:
 
 
 async def _program(wish: _Wish, settings: Settings) -> int:
-    from ghost_addons import session_log
+    from ghost_addons import cosigning, session_log
     from ghost_addons.proxy import Proxy
     from ghost_cli import sessions
 
@@ -140,7 +140,8 @@ async def _program(wish: _Wish, settings: Settings) -> int:
             with sessions.unknown_is_missing():
                 proxy.admit(wish.session_id)
         proxy.services.sessions.bare = wish.session_id if wish.bare else ""
-        with running.announced(port):
+        heads = proxy.services.ledger.heads(ghost_home())
+        with running.announced(port), cosigning.following(ghost_home(), settings, heads):
             _announce(_document(wish, settings.proxy.host, port))
             return await ended
     finally:

@@ -12,10 +12,12 @@ from sqlmodel import Session, col, select
 from ghost_core import db, paths
 from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
-from ghost_ledger import bundling, chain, identity, opening, sealing
+from ghost_ledger import bundling, chain, identity, sealing
 from ghost_ledger.bundle import Bundle, Disclosure
+from ghost_ledger.checkpoint import parse_checkpoint
 from ghost_ledger.counting import Counted, counted
-from ghost_ledger.heads import recall, remember
+from ghost_ledger.log_heads import LogHeads
+from ghost_ledger.note import split
 from ghost_ledger.payloads import DataKeys
 from ghost_ledger.store import ActionRow, CredentialRow, SessionRow
 from ghost_ledger.stored import StoredEntry, StoredHead, StoredPayload, note_of, read_entries
@@ -128,35 +130,36 @@ class Ledger:
         size, root = state.frontier.size, state.frontier.root()
         return StoredHead(state.origin, size, root, state.last_ts, state.vkey)
 
-    def bundle(
-        self, sid: str, home: Home | None = None, *, disclose: bool = False, leaves: bool = True
-    ) -> Bundle:
-        """Build the offline bundle of a session under a fresh head, signed by the log key.
+    def heads(self, home: Home | None = None) -> LogHeads:
+        """Return what signs and proves the heads of this log."""
+        return LogHeads(self._engine, home or self._resolved_home())
 
-        The head is remembered on disk before this returns it. One that is only looked at here (`leaves`
-        false) is not: a look must not teach us what a lost memory should have known.
+    def bundle(
+        self,
+        sid: str,
+        home: Home | None = None,
+        *,
+        disclose: bool = False,
+        leaves: bool = True,
+        head: bytes | None = None,
+    ) -> Bundle:
+        """Build the offline bundle of a session under a head: the one given, else a fresh one.
+
+        `leaves` is that of `LogHeads.sign`.
 
         Raises:
             NotFoundError: code `session.unknown`.
             IntegrityError: codes `ledger.rollback`, `ledger.fork`, `ledger.log_key`.
         """
-        home = home or self._resolved_home()
         disclosures = self.disclosures(sid) if disclose else []
+        note = head or self.heads(home).sign(leaves=leaves)[1]
+        size = parse_checkpoint(split(note)[0]).size
         with db.read(self._engine) as connection:
-            state = chain.load_state(connection)
-        known = None if state is None else recall(home, state.origin)
-        with db.read(self._engine) as connection:
-            state = chain.load_state(connection)
-            stored = read_entries(connection, sid)
-            if state is None or not stored:
+            # What was entered meanwhile is not under this head.
+            stored = [item for item in read_entries(connection, sid) if item.idx < size]
+            if not stored:
                 raise _unknown(sid)
-            opening.check_memory(connection, state, known)
-            size, root = state.frontier.size, state.frontier.root()
-            if leaves:
-                database = db.name(self._engine)
-                remember(home, state.origin, size, root, database=database)
-            head = bundling.sign_head(home, state)
-            return bundling.build(connection, stored, size, head, disclosures)
+            return bundling.build(connection, stored, size, note, disclosures)
 
     def _payloads(
         self, connection: Connection, sid: str, entry_idx: int | None = None

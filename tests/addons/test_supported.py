@@ -16,7 +16,7 @@ from ghost_core.paths import home
     [
         ("proxy.upstream_proxy", '[proxy]\nupstream_proxy = "http://corporate:3128"'),
         ("proxy.workers", "[proxy]\nworkers = 2"),
-        ("ledger.witnesses", '[ledger]\nwitnesses = ["w+00000000+AAAA"]'),
+        ("ledger.witnesses: ", '[ledger]\nwitnesses = ["w+00000000+AAAA"]'),
         ("webhooks.a.secret", '[webhooks.a]\nurl = "https://ops.test"\non = ["action.denied"]'),
         (
             "webhooks.a.url",

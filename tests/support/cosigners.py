@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import IO, Any
 
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.paths import Home
@@ -77,3 +84,56 @@ def policy_text(log: Log | None, numbers: Sequence[int], needed: str = "all") ->
     members = " ".join(f"w{each}" for each in numbers)
     lines += [f"group enough {needed} {members}", "quorum enough", ""]
     return "\n".join(lines).encode()
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """A running `ghost witness serve`."""
+
+    process: subprocess.Popen[str]
+    document: dict[str, Any]
+
+    @property
+    def port(self) -> int:
+        return int(self.document["port"])
+
+    @property
+    def vkey(self) -> str:
+        return str(self.document["vkey"])
+
+    @property
+    def setting(self) -> str:
+        """The value of it in `ledger.witnesses`."""
+        return f"{self.document['url']} {self.vkey}"
+
+
+@contextmanager
+def serving(folder: Path, *words: str, end: signal.Signals = signal.SIGTERM) -> Iterator[Serving]:
+    """Run a witness as a process with a home of its own in a folder; it ends with the block."""
+    home = folder / "home"
+    home.mkdir(mode=0o700, exist_ok=True)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ghost_cli", "witness", "serve", "--port", "0", "--json", *words],
+        env={"PATH": os.defpath, "HOME": str(home), "GHOST_HOME": str(home), "LC_ALL": "C.UTF-8"},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    try:
+        yield Serving(process, json.loads(_document(process.stdout)))
+        process.send_signal(end)
+        process.wait(30)
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.communicate()
+
+
+def _document(stream: IO[str]) -> str:
+    """Read one JSON object, which may stand on several lines."""
+    text = ""
+    for line in stream:
+        text += line
+        if line.rstrip() == "}" or (text.startswith("{") and line.rstrip().endswith("}")):
+            break
+    return text

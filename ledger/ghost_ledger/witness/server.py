@@ -40,6 +40,8 @@ class WitnessServer(ThreadingMixIn, HTTPServer):
     def __init__(self, address: tuple[str, int], witness: Witness) -> None:
         self.witness = witness
         self._places = threading.BoundedSemaphore(THREADS)
+        if ":" in address[0]:
+            self.address_family = socket.AF_INET6
         super().__init__(address, _Handler)
 
     @override

@@ -1,0 +1,68 @@
+"""The heads of the log in a database: signed by this home, remembered before they leave, and proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy.engine import Connection, Engine
+
+from ghost_core import db
+from ghost_core.errors import NotFoundError
+from ghost_core.paths import Home
+from ghost_ledger import bundling, chain, heads, opening, tiles, tree
+from ghost_ledger.note import Vkey
+
+__all__ = ["LogHeads"]
+
+
+class LogHeads:
+    """Signs and proves heads; every method raises UnavailableError as `db.read`."""
+
+    def __init__(self, engine: Engine, home: Home) -> None:
+        self._engine = engine
+        self._home = home
+
+    def sign(self, *, leaves: bool = True) -> tuple[Vkey, bytes]:
+        """Return the log's key and its newest head, remembered on disk before this returns it.
+
+        One that is only looked at here (`leaves` false) is not: a look must not teach us what a lost
+        memory should have known.
+
+        Raises:
+            NotFoundError: code `ledger.missing`, there is no log.
+            IntegrityError: codes `ledger.rollback`, `ledger.fork`, `ledger.log_key`.
+        """
+        with db.read(self._engine) as connection:
+            state = chain.load_state(connection)
+        # The memory first: what it knows, the database must hold when it is read again.
+        known = None if state is None else heads.recall(self._home, state.origin)
+        with db.read(self._engine) as connection:
+            state = chain.load_state(connection)
+            if state is None:
+                raise NotFoundError("ledger: holds no log yet", code="ledger.missing")
+            opening.check_memory(connection, state, known)
+        size, root = state.frontier.size, state.frontier.root()
+        if leaves:
+            database = db.name(self._engine)
+            heads.remember(self._home, state.origin, size, root, database=database)
+        return Vkey.parse(state.vkey), bundling.sign_head(self._home, state)
+
+    def size(self) -> int:
+        """Return how many entries the log has."""
+        with db.read(self._engine) as connection:
+            state = chain.load_state(connection)
+        return 0 if state is None else state.frontier.size
+
+    def consistency(self, old: int, size: int) -> Sequence[bytes]:
+        """Return the proof between two sizes of the log (RFC 6962 §2.1.2)."""
+        with db.read(self._engine) as connection:
+            return tree.consistency_proof(_nodes(connection), old, size)
+
+    def root_at(self, size: int) -> bytes:
+        """Return the root that the log had at a size."""
+        with db.read(self._engine) as connection:
+            return tiles.root_at(connection, size)
+
+
+def _nodes(connection: Connection) -> tree.Nodes:
+    return lambda level, at: tiles.node(connection, level, at)
