@@ -14,8 +14,12 @@ from ghost_cli.main import main
 from ghost_core import ids
 from ghost_ledger import bundle
 from ghost_ledger.bundle import Consistency, Disclosure
+from ghost_ledger.cosignature import cosigned
+from ghost_ledger.note import Vkey
 from support.bundles import Log
+from support.cosigners import named, served, witness
 from support.ledger import CLOSED, open_recorder, spawned
+from support.processes import free_port
 
 
 @pytest.fixture(autouse=True)
@@ -164,3 +168,35 @@ def test_a_file_that_is_no_bundle_is_broken(tmp_path: Path) -> None:
 
 def test_a_missing_file_is_missing(tmp_path: Path) -> None:
     assert main(["bundle", "unpack", str(tmp_path / "no"), "-o", str(tmp_path / "parts")]) == 4
+
+
+def test_witnesses_are_asked_named_and_waited_for_shortly(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid, _, log_vkey = _sealed(home)
+    found, gone = witness(tmp_path / "w", [Vkey.parse(log_vkey)]), free_port()
+    with served(found) as port:
+        urls = [f"http://127.0.0.1:{port} {found.vkey.format()}"]
+        urls.append(f"http://127.0.0.1:{gone} {named(1).format()}")
+        text = f"allow_private = {[f'127.0.0.1:{each}' for each in (port, gone)]}\n"
+        (home / "ghost.toml").write_text(f"[proxy]\n{text}[ledger]\nwitnesses = {urls}\n")
+        assert main(["bundle", sid, "-o", "a.ghost"]) == 0
+    out = capsys.readouterr().out
+    assert f"witness {found.vkey.name}: signed\n" in out
+    assert f"witness {named(1).name}: unreachable (receiver: cannot be reached" in out
+    assert main(["bundle", sid, "-o", "b.ghost", "--json"]) == 0
+    states = [each["state"] for each in json.loads(capsys.readouterr().out)["witnesses"]]
+    assert states == ["signed", "unreachable"]  # kept from before
+    for name in ("a.ghost", "b.ghost"):
+        made = bundle.decode((tmp_path / name).read_bytes())
+        assert made.head is not None
+        assert found.vkey in cosigned(made.head, [found.vkey])
+        assert "unreachable" in str(made.hints)
+
+
+def test_a_session_that_is_not_there_is_missing_with_witnesses_too(home: Path) -> None:
+    _sealed(home)
+    (home / "ghost.toml").write_text(
+        f'[ledger]\nwitnesses = ["https://w.test {named(1).format()}"]\n'
+    )
+    assert main(["bundle", ids.session_id()]) == 4

@@ -77,12 +77,12 @@ class Memory:
         """Remember a head instead of the last one of its log; the disk has it on return."""
         self._write(self._notes() | {_head(note).origin: note})
 
-    def keep_evidence(self, body: bytes) -> None:
-        """Keep a request that contradicts what was cosigned, under its hash, up to a limit."""
+    def keep_evidence(self, note: bytes, body: bytes) -> None:
+        """Keep a request whose head contradicts what was cosigned: once for each head, up to a limit."""
         folder = self.folder / "evidence"
         folder.mkdir(mode=0o700, exist_ok=True)
         if sum(1 for _ in folder.iterdir()) < EVIDENCE_LIMIT:
-            heads.replace(folder / f"{hashlib.sha256(body).hexdigest()}.request", body)
+            heads.replace(folder / f"{hashlib.sha256(note).hexdigest()}.request", body)
 
     @property
     def _file(self) -> Path:

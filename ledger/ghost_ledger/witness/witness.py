@@ -60,7 +60,7 @@ class Witness:
             if refused is None:
                 self.memory.keep(asked.note)
             elif refused.evidence:
-                self.memory.keep_evidence(body)
+                self.memory.keep_evidence(asked.note, body)
         return refused or self._cosigned(asked)
 
     def _cosigned(self, asked: Request) -> Answer:
