@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ import pytest
 from ghost_ledger import bundle, wiretoken
 from ghost_ledger.commitment import Commitment
 from ghost_ledger.tree import leaf_hash, node_hash, root
-from ghost_ledger.verify import verify_bundle
+from ghost_ledger.verify import Policy, verify_bundle
 from support.bundles import key
+from support.cosigners import witness
 
 FORMATS = Path(__file__).parents[2] / "docs" / "formats"
 EXAMPLE = (FORMATS / "example.ghost").read_bytes()
 PARTS = bundle.decode(EXAMPLE)
-NAMES = ("entry", "seal", "bundle", "wiretoken")
+NAMES = ("entry", "seal", "bundle", "wiretoken", "witness")
 PAGES = {name: (FORMATS / f"{name}.md").read_text("utf-8") for name in NAMES}
 KEYS = re.findall(
     r"^(?:ghost[.]example/\S+[+]\S+|ed25519_public_\S+)$", PAGES["bundle"], re.MULTILINE
@@ -74,6 +76,39 @@ def test_the_verifier_on_the_page_accepts_the_example_and_nothing_changed(
     data = EXAMPLE.replace(b"api.stripe.com", b"api.strype.com") if changed else EXAMPLE
     (tmp_path / "example.ghost").write_bytes(data)
     (tmp_path / "page.py").write_text(block("bundle", "import base64"), "utf-8")
+    command = [sys.executable, "page.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=5)
+    assert (ended.returncode != 0) == changed
+
+
+def test_the_cosigned_head_on_the_page_fulfils_the_policy_on_the_page():
+    head = block("witness", "ghost.example/0193\n")
+    policy = Policy.parse(block("witness", "log ").encode())
+    proofs = [
+        str(each).replace(str(PARTS.head, "utf-8"), head)
+        for each in (PARTS.spawn_proof, PARTS.seal_proof)
+    ]
+    made = replace(PARTS, head=head.encode(), spawn_proof=proofs[0], seal_proof=proofs[1])
+    report = verify_bundle(bundle.encode(made), (), policy=policy)
+    assert (report.exit_code, report.axis("witness").state) == (0, "valid")
+    assert verify_bundle(EXAMPLE, (), policy=policy).exit_code == 8
+
+
+def test_the_request_on_the_page_is_signed_by_a_witness(tmp_path: Path):
+    (log,) = Policy.parse(block("witness", "log ").encode()).logs
+    answer = witness(tmp_path, [log]).add(block("witness", "old 0").encode())
+    assert answer.status == 200
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_check_of_a_cosignature_on_the_page_takes_the_example_alone(
+    tmp_path: Path, *, changed: bool
+):
+    head = block("witness", "ghost.example/0193\n")
+    (tmp_path / "checkpoint").write_text(
+        head.replace("\n8\n", "\n9\n") if changed else head, "utf-8"
+    )
+    (tmp_path / "page.py").write_text(block("witness", "import base64"), "utf-8")
     command = [sys.executable, "page.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=5)
     assert (ended.returncode != 0) == changed

@@ -94,6 +94,8 @@ class _Handler(BaseHTTPRequestHandler):
     server_version = f"ghost/{__version__}"
     sys_version = ""
     timeout = IDLE_SECONDS
+    wbufsize = -1  # an answer is one segment, and does not wait for the client's acknowledgement
+    disable_nagle_algorithm = True
 
     def do_POST(self) -> None:
         """Answer the one call there is."""
