@@ -77,13 +77,14 @@ def following(home: Home, settings: Settings, heads: LogHeads) -> Iterator[None]
 
 def _follow(gathering: Gathering, heads: LogHeads, ended: threading.Event) -> None:
     done = 0
-    while not ended.wait(PAUSE_SECONDS):
+    while not ended.is_set():
         try:
             size = heads.size()
             if size > done and _is_whole(gathering.gather(heads)):
                 done = size
         except GhostError as error:
             log.events(__name__).warning("witness.failed", code=error.code, reason=error.message)
+        ended.wait(PAUSE_SECONDS)
 
 
 def _is_whole(gathered: Gathered) -> bool:

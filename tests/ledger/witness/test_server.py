@@ -6,6 +6,7 @@ import http.client
 import socket
 from collections.abc import Iterator
 from pathlib import Path
+from socketserver import ThreadingMixIn
 
 import pytest
 
@@ -106,6 +107,21 @@ def test_a_connection_may_not_last_for_ever(found: Witness, monkeypatch: pytest.
     monkeypatch.setattr(server, "CONNECTION_SECONDS", 0.1)
     with served(found) as port:
         assert raw(port, b"POST /add-checkpoint HTTP/1.1\r\nContent-Length: 10\r\n\r\n") == b""
+
+
+def test_a_connection_that_gets_no_thread_takes_no_place(
+    found: Witness, monkeypatch: pytest.MonkeyPatch
+):
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(server, "THREADS", 1)
+    with served(found) as port:
+        with monkeypatch.context() as broken:
+            broken.setattr(ThreadingMixIn, "process_request", fail)
+            for _ in range(3):
+                assert raw(port, b"") == b""
+        assert raw(port, b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 404 ")
 
 
 def test_who_finds_no_place_is_sent_away(found: Witness, monkeypatch: pytest.MonkeyPatch):
