@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ghost_core.errors import IntegrityError
 from ghost_ledger import tree
@@ -22,16 +23,18 @@ _BAD, _FORBIDDEN, _UNKNOWN, _CONFLICT, _UNPROVEN = 400, 403, 404, 409, 422
 
 type Logs = Mapping[str, tuple[Vkey, ...]]
 """The keys of each log, by its origin."""
+type Evidence = Literal["", "fork", "proof"]
+"""What a refused head may prove of its log: two trees of one size, or a tree that does not continue."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer to a request; `evidence` says that its checkpoint may prove a misbehaving log."""
+    """The answer to a request, and what its checkpoint may prove."""
 
     status: int
     body: str
     media: str = _TEXT
-    evidence: bool = False
+    evidence: Evidence = ""
 
 
 def by_origin(keys: Iterable[Vkey]) -> Logs:
@@ -64,32 +67,25 @@ def judge(asked: Request, last: Checkpoint | None) -> Answer | None:
     """Compare an admitted request with the last cosigned head of its log; None: it may be cosigned."""
     head = asked.head
     size, root = (0, tree.EMPTY) if last is None else (last.size, last.root)
+    fork = head.size == size and head.root != root
     if asked.old != size:
-        return _conflict(size, evidence=_contradicts(head, size, root))
-    if head.size == size and head.root != root:
-        return _conflict(size, evidence=True)
+        return Answer(_CONFLICT, f"{size}\n", SIZE_TYPE, "fork" if fork else "")
     try:
         _check_proof(asked, size, root)
     except IntegrityError as error:
-        return Answer(_UNPROVEN, f"{error.message}\n", evidence=True)
+        return Answer(_UNPROVEN, f"{error.message}\n", evidence="fork" if fork else "proof")
     return None
 
 
 def _check_proof(asked: Request, size: int, root: bytes) -> None:
-    if size == 0:
-        if asked.proof:
-            raise IntegrityError("tree: expected no proof from size 0", code="ledger.proof")
-        return
-    tree.verify_consistency(size, asked.head.size, asked.proof, root, asked.head.root)
-
-
-def _contradicts(head: Checkpoint, size: int, root: bytes) -> bool:
-    """Tell whether a head is of the very size that was cosigned, and another tree."""
-    return head.size == size and head.root != root
-
-
-def _conflict(size: int, *, evidence: bool) -> Answer:
-    return Answer(_CONFLICT, f"{size}\n", SIZE_TYPE, evidence)
+    """Check that the head continues the last one; any tree continues the empty one, without a proof."""
+    head = asked.head
+    if size > 0:
+        tree.verify_consistency(size, head.size, asked.proof, root, head.root)
+    elif asked.proof or (head.size == 0 and head.root != tree.EMPTY):
+        raise IntegrityError(
+            "tree: expected no proof from size 0, and the root of nothing", code="ledger.proof"
+        )
 
 
 def _refused(status: int, reason: str) -> Answer:

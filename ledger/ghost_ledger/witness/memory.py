@@ -22,7 +22,7 @@ from ghost_ledger.note import split
 __all__ = ["EVIDENCE_LIMIT", "Memory"]
 
 EVIDENCE_LIMIT: Final = 100
-"""How many refused requests are kept; a log could fill the disk with more."""
+"""How many refused requests of a kind are kept; a log could fill the disk with more."""
 _LIMIT: Final = 16 * 1024 * 1024
 _VERSION: Final = 1
 
@@ -77,12 +77,20 @@ class Memory:
         """Remember a head instead of the last one of its log; the disk has it on return."""
         self._write(self._notes() | {_head(note).origin: note})
 
-    def keep_evidence(self, note: bytes, body: bytes) -> None:
-        """Keep a request whose head contradicts what was cosigned: once for each head, up to a limit."""
+    def latest(self, origin_hash: str) -> bytes | None:
+        """Return the last cosigned note of the log whose origin has this SHA-256 in hex, or None."""
+        notes = self._notes().items()
+        return next((note for origin, note in notes if _hash(origin.encode()) == origin_hash), None)
+
+    def keep_evidence(self, kind: str, note: bytes, body: bytes) -> None:
+        """Keep a request whose head contradicts what was cosigned: once for each head, up to a limit.
+
+        Each kind has a limit of its own: anybody can send a head with a wrong proof, only the log can fork.
+        """
         folder = self.folder / "evidence"
         folder.mkdir(mode=0o700, exist_ok=True)
-        if sum(1 for _ in folder.iterdir()) < EVIDENCE_LIMIT:
-            heads.replace(folder / f"{hashlib.sha256(note).hexdigest()}.request", body)
+        if sum(1 for _ in folder.glob(f"{kind}-*")) < EVIDENCE_LIMIT:
+            heads.replace(folder / f"{kind}-{_hash(note)}.request", body)
 
     @property
     def _file(self) -> Path:
@@ -113,6 +121,10 @@ def _listed(value: dict[str, Value]) -> list[Value]:
 
 def _note(item: Value) -> bytes:
     return item.encode() if isinstance(item, str) else b""
+
+
+def _hash(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def _head(note: bytes) -> Checkpoint:

@@ -1,10 +1,12 @@
-"""The witness over HTTP: one path, bounded in bytes, time and threads."""
+"""The witness over HTTP: one call and one page, bounded in bytes, time and threads."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import ThreadingMixIn
 from typing import Any, Final, override
@@ -27,7 +29,8 @@ THREADS: Final = 32
 """How many connections are served at once."""
 QUEUE_SECONDS: Final = 0.5
 """How long a further one waits for a place."""
-_MISSING, _METHOD, _LENGTH, _LARGE, _FAILED = 404, 405, 411, 413, 500
+_LATEST: Final = re.compile(r"/([0-9a-f]{64})/checkpoint\Z")
+_OK, _MISSING, _METHOD, _LENGTH, _LARGE, _FAILED = 200, 404, 405, 411, 413, 500
 
 
 class WitnessServer(ThreadingMixIn, HTTPServer):
@@ -73,12 +76,28 @@ class WitnessServer(ThreadingMixIn, HTTPServer):
         """Pass over a client that broke off; what the witness itself cannot do is answered with 500."""
 
     def answer(self, body: bytes) -> Answer:
-        """Answer a request; a memory that cannot be used is told to the log, not to the client."""
-        try:
-            return self.witness.add(body)
-        except GhostError as error:
-            log.events(__name__).error("witness.failed", code=error.code, reason=error.message)
-            return Answer(_FAILED, "the witness cannot answer now\n")
+        """Answer an add-checkpoint request."""
+        return _safely(lambda: self.witness.add(body))
+
+    def latest(self, origin_hash: str) -> Answer:
+        """Answer with the last cosigned head of a log."""
+
+        def found() -> Answer:
+            note = self.witness.latest(origin_hash)
+            return (
+                Answer(_MISSING, "never cosigned\n") if note is None else Answer(_OK, note.decode())
+            )
+
+        return _safely(found)
+
+
+def _safely(ask: Callable[[], Answer]) -> Answer:
+    """Answer; a memory that cannot be used is told to the operator's log, not to the client."""
+    try:
+        return ask()
+    except GhostError as error:
+        log.events(__name__).error("witness.failed", code=error.code, reason=error.message)
+        return Answer(_FAILED, "the witness cannot answer now\n")
 
 
 def _cut(request: socket.socket) -> None:
@@ -113,8 +132,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(self.server.answer(body))
 
     def do_GET(self) -> None:
-        """Refuse to read."""
-        self._refuse(_METHOD if self.path == PATH else _MISSING, f"POST {PATH}\n")
+        """Show the last cosigned head of a log."""
+        asked = _LATEST.match(self.path)
+        if asked is None or "Content-Length" in self.headers:
+            self._refuse(_METHOD if self.path == PATH else _MISSING, f"POST {PATH}\n")
+        else:
+            self._send(self.server.latest(asked[1]))
 
     def _refuse(self, status: int, reason: str) -> None:
         """Answer and close, since what the client still sends is not read."""

@@ -11,7 +11,7 @@ from ghost_core.paths import Home
 from ghost_ledger import identity
 from ghost_ledger.cosignature import WitnessKey, cosign
 from ghost_ledger.keys import Key
-from ghost_ledger.note import Vkey
+from ghost_ledger.note import Vkey, signature_line, split
 from ghost_ledger.witness.deciding import Answer, Logs, admit, by_origin, judge
 from ghost_ledger.witness.memory import Memory
 from ghost_ledger.witness.request import Request
@@ -58,11 +58,21 @@ class Witness:
         with self.memory.held():
             refused = judge(asked, self.memory.last(asked.head.origin))
             if refused is None:
-                self.memory.keep(asked.note)
-            elif refused.evidence:
-                self.memory.keep_evidence(asked.note, body)
-        return refused or self._cosigned(asked)
+                return Answer(_OK, self._cosigned(asked))
+            if refused.evidence:
+                self.memory.keep_evidence(refused.evidence, asked.note, body)
+        return refused
 
-    def _cosigned(self, asked: Request) -> Answer:
+    def latest(self, origin_hash: str) -> bytes | None:
+        """Return the last head that was cosigned, for who watches a log; raises like `add`."""
+        return self.memory.latest(origin_hash)
+
+    def _cosigned(self, asked: Request) -> str:
+        """Return the line of the cosignature, after the head was kept with it and with the log's own."""
         seconds = self.clock.now_us() // _MICROSECONDS
-        return Answer(_OK, cosign(self.key, self.vkey.name, asked.text, seconds))
+        line = cosign(self.key, self.vkey.name, asked.text, seconds)
+        known = {(key.name, key.key_id) for key in self.logs[asked.head.origin]}
+        theirs = (each for each in split(asked.note)[1] if (each.name, each.key_id) in known)
+        lines = [signature_line(each.name, each.key_id, each.signature) for each in theirs]
+        self.memory.keep(asked.text + b"\n" + "".join([*lines, line]).encode())
+        return line

@@ -36,7 +36,7 @@ def test_a_kept_head_is_there_for_the_next_process(house: Home):
 def test_the_files_are_for_the_owner_only(house: Home):
     made = Memory.open(house)
     made.keep(LOG.head())
-    made.keep_evidence(LOG.head(), b"old 0\n\n")
+    made.keep_evidence("fork", LOG.head(), b"old 0\n\n")
     assert stat.S_IMODE(made.folder.stat().st_mode) == 0o700
     for path in made.folder.rglob("*"):
         assert stat.S_IMODE(path.stat().st_mode) & 0o077 == 0, path
@@ -74,6 +74,7 @@ def test_evidence_is_kept_once_and_not_without_end(house: Home, monkeypatch: pyt
     monkeypatch.setattr(memory, "EVIDENCE_LIMIT", 3)
     made = Memory.open(house)
     for number in (0, 0, 1, 2, 3, 4):
-        made.keep_evidence(b"%d" % number, b"%d" % number)
+        made.keep_evidence("proof", b"%d" % number, b"%d" % number)
+    made.keep_evidence("fork", b"f", b"f")
     kept = sorted(path.read_bytes() for path in (made.folder / "evidence").iterdir())
-    assert kept == [b"0", b"1", b"2"]
+    assert kept == [b"0", b"1", b"2", b"f"]

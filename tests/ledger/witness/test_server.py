@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import socket
 from collections.abc import Iterator
@@ -66,6 +67,14 @@ def test_a_connection_serves_many_requests(port: int):
         answer = connection.getresponse()
         assert (answer.status, answer.read()) == (409, b"0\n")
     connection.close()
+
+
+def test_the_last_head_can_be_read(port: int, found: Witness):
+    name = hashlib.sha256(LOG.origin.encode()).hexdigest()
+    path = b"GET /%s/checkpoint HTTP/1.1\r\nConnection: close\r\n\r\n" % name.encode()
+    assert raw(port, path).startswith(b"HTTP/1.1 404 ")
+    _, _, line = post(port, asking(LOG, 0))
+    assert raw(port, path).endswith(LOG.head() + line)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import subprocess
 import sys
 import threading
@@ -80,9 +81,19 @@ def test_what_contradicts_is_kept_as_evidence(tmp_path: Path):
     found = witness(tmp_path, [honest.vkey])
     assert found.add(asking(honest, 0)).status == 200
     body = asking(forged, 8)
-    assert found.add(body).status == 409
+    assert found.add(body).status == 422
     (kept,) = (tmp_path / "witness" / "evidence").iterdir()
     assert kept.read_bytes() == body
+
+
+def test_the_last_head_is_there_for_who_watches_the_log(tmp_path: Path):
+    honest = log()
+    found = witness(tmp_path, [honest.vkey])
+    name = hashlib.sha256(honest.origin.encode()).hexdigest()
+    assert found.latest(name) is None
+    foreign = asking(honest, 0) + b"\xe2\x80\x94 else.test AAAAAAAAAAA=\n"
+    line = found.add(foreign).body
+    assert found.latest(name) == honest.head() + line.encode()
 
 
 def test_of_two_forks_at_once_one_is_signed(tmp_path: Path):
