@@ -22,10 +22,13 @@ from ghost_ledger.witness.kept import Kept
 
 __all__ = ["check", "following", "of", "told"]
 
+type _Trouble = tuple[str, str, str]
+"""An event, the name of the witness, the reason."""
+
 SECONDS = 3.0
 """How long one witness may take for one answer."""
 PAUSE_SECONDS = 30.0
-"""How often a running proxy has new heads cosigned."""
+"""How often `possess` and `run` have new heads cosigned."""
 _FORM = '"URL VKEY", as ghost witness serve prints it'
 _HEADERS = {"Content-Type": "text/plain; charset=utf-8"}
 
@@ -50,13 +53,13 @@ def of(home: Home, settings: Settings) -> Gathering | None:
 
 
 def told(gathered: Gathered) -> Iterator[dict[str, Value]]:
-    """Yield what became of each witness: it signed the head that goes out, or why it did not."""
+    """Yield what became of each witness: it signed the head that goes out, earlier maybe, or why not."""
     for reply in gathered.replies:
-        signed = reply.witness in gathered.signed
+        earlier = reply.witness in gathered.signed and reply.state in {"unreachable", "refused"}
         yield {
             "name": reply.witness.name,
-            "state": "signed" if signed else reply.state,
-            "detail": reply.detail,
+            "state": "signed" if earlier else reply.state,
+            "detail": f"earlier, now {reply.state}: {reply.detail}" if earlier else reply.detail,
         }
 
 
@@ -76,25 +79,29 @@ def following(home: Home, settings: Settings, heads: LogHeads) -> Iterator[None]
 
 
 def _follow(gathering: Gathering, heads: LogHeads, ended: threading.Event) -> None:
-    done = 0
+    done, known = 0, set[_Trouble]()
     while not ended.is_set():
+        troubles = set[_Trouble]()
         try:
             size = heads.size()
-            if size > done and _is_whole(gathering.gather(heads)):
-                done = size
+            if size > done:
+                troubles = _troubles(gathering.gather(heads))
+                done = done if troubles else size
         except GhostError as error:
-            log.events(__name__).warning("witness.failed", code=error.code, reason=error.message)
+            troubles = {("witness.failed", "", error.message)}
+        for event, name, reason in sorted(troubles - known):
+            log.events(__name__).warning(event, witness=name, reason=reason)
+        known = troubles
         ended.wait(PAUSE_SECONDS)
 
 
-def _is_whole(gathered: Gathered) -> bool:
-    """Tell of every witness that did not sign; return whether all did."""
-    for reply in gathered.replies:
-        if reply.state != "signed":
-            log.events(__name__).warning(
-                f"witness.{reply.state}", witness=reply.witness.name, reason=reply.detail
-            )
-    return all(reply.state == "signed" for reply in gathered.replies)
+def _troubles(gathered: Gathered) -> set[_Trouble]:
+    """Return what is to be told of witnesses that did not sign; the same is told once."""
+    return {
+        (f"witness.{reply.state}", reply.witness.name, reply.detail)
+        for reply in gathered.replies
+        if reply.state != "signed"
+    }
 
 
 def _poster(settings: Settings) -> Poster:

@@ -78,6 +78,7 @@ def _require_advisory(isolation: str) -> None:
 
 
 async def _program(opened: Opened, wish: _Wish) -> int:
+    from ghost_addons import cosigning
     from ghost_addons.proxy import Proxy
 
     child = _Child()
@@ -89,8 +90,10 @@ async def _program(opened: Opened, wish: _Wish) -> int:
             made = _spawned(proxy, opened, wish)
             output.note("isolation: advisory, a client that ignores its environment is not stopped")
             session = proxy.admit(made.session_id, custody=made.custody)
+            heads = proxy.services.ledger.heads(opened.home)
             try:
-                return await child.run(wish.command, _environment(proxy, opened, made, port))
+                with cosigning.following(opened.home, opened.settings, heads):
+                    return await child.run(wish.command, _environment(proxy, opened, made, port))
             finally:
                 # A child may outlive its session, which is sealed by then.
                 if proxy.services.sessions.get(session.sid) is not None:

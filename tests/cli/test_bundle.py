@@ -185,8 +185,9 @@ def test_witnesses_are_asked_named_and_waited_for_shortly(
     assert f"witness {found.vkey.name}: signed\n" in out
     assert f"witness {named(1).name}: unreachable (receiver: cannot be reached" in out
     assert main(["bundle", sid, "-o", "b.ghost", "--json"]) == 0
-    states = [each["state"] for each in json.loads(capsys.readouterr().out)["witnesses"]]
-    assert states == ["signed", "unreachable"]  # kept from before
+    kept, missing = json.loads(capsys.readouterr().out)["witnesses"]
+    assert (kept["state"], missing["state"]) == ("signed", "unreachable")
+    assert kept["detail"].startswith("earlier, now unreachable: ")
     for name in ("a.ghost", "b.ghost"):
         made = bundle.decode((tmp_path / name).read_bytes())
         assert made.head is not None

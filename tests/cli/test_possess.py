@@ -14,15 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from ghost_core.paths import Home
-from ghost_ledger.note import Vkey
-from ghost_ledger.witness.kept import Kept
 from support.agent import raw_connect, run_client, secure_connect
 from support.certs import Certs
-from support.cosigners import served, witness
+from support.cosigners import watched
 from support.files import contents
 from support.home import SECRET, GhostHome, ghost_home
-from support.ledger import open_recorder
 from support.processes import START_SECONDS, Running, free_port, ghost, possess, start
 from support.shell import Session, block, entries, eventually, inside, spawn, types
 from support.upstream import Upstream
@@ -338,20 +334,12 @@ def test_a_shell_that_nobody_knows_is_a_wrong_command_line(place: GhostHome) -> 
 
 
 def test_a_running_possess_has_heads_cosigned(tmp_path: Path) -> None:
-    with ghost_home(tmp_path) as made:
-        with open_recorder(made.root) as recorder:
-            log = Vkey.parse(recorder.log_vkey)
-        found = witness(tmp_path / "w", [log])
-        with served(found) as at:
-            setting = f"http://127.0.0.1:{at} {found.vkey.format()}"
-            made.config.write_text(
-                f'[proxy]\nport = {made.port}\nallow_private = ["127.0.0.1:{at}"]\n'
-                f'[ledger]\nwitnesses = ["{setting}"]\n',
-                "utf-8",
-            )
-            with possess(made):
-                kept = Kept.of(Home(made.root))
-                eventually(lambda: kept.load(log, [found.vkey]), "a cosigned head")
+    with (
+        ghost_home(tmp_path) as made,
+        watched(made.root, tmp_path, port=made.port) as kept,
+        possess(made),
+    ):
+        eventually(kept, "a cosigned head")
 
 
 def test_sigterm_is_a_clean_end_and_the_session_goes_on_with_the_next_possess(

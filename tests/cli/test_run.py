@@ -14,6 +14,7 @@ import pytest
 
 from ghost_ledger.store import SessionRow
 from support.agent import program
+from support.cosigners import watched
 from support.home import SECRET, GhostHome, Toml, ghost_home
 from support.processes import Outcome, Running, ghost, start
 from support.shell import entries, eventually, inside, ledger, types
@@ -67,6 +68,16 @@ def test_the_childs_code_and_output_are_ours_and_the_session_is_sealed(place: Gh
     assert f"ghost replay --session-id {sid}" in done.err
     assert is_sealed(place, sid)
     assert entries(place, sid, "session.closed")[0].fields["reason"] == "exit"
+
+
+def test_heads_are_cosigned_while_a_command_runs(tmp_path: Path) -> None:
+    with ghost_home(tmp_path) as made, watched(made.root, tmp_path, port=made.port) as kept:
+        running = start(made, "run", *python(WAIT))
+        try:
+            running.wait_line("up")
+            eventually(kept, "a cosigned head")
+        finally:
+            running.stop()
 
 
 def test_what_isolation_does_not_do_is_said_on_stderr(place: GhostHome) -> None:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,10 +20,12 @@ from ghost_ledger import bundle
 from ghost_ledger.cosignature import WitnessKey, cosign
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import consistency_proof
+from ghost_ledger.witness.kept import Kept
 from ghost_ledger.witness.request import encode_request
 from ghost_ledger.witness.server import WitnessServer
 from ghost_ledger.witness.witness import Witness
 from support.bundles import Log, Session, key
+from support.ledger import open_recorder
 
 
 def witness(
@@ -137,3 +139,18 @@ def _document(stream: IO[str]) -> str:
         if line.rstrip() == "}" or (text.startswith("{") and line.rstrip().endswith("}")):
             break
     return text
+
+
+@contextmanager
+def watched(home: Path, folder: Path, *, port: int) -> Iterator[Callable[[], bool]]:
+    """Configure a home with a witness that is served here; yields whether a head was cosigned."""
+    with open_recorder(home) as recorder:
+        log = Vkey.parse(recorder.log_vkey)
+    found = witness(folder / "w", [log])
+    with served(found) as at:
+        (home / "ghost.toml").write_text(
+            f'[proxy]\nport = {port}\nallow_private = ["127.0.0.1:{at}"]\n'
+            f'[ledger]\nwitnesses = ["http://127.0.0.1:{at} {found.vkey.format()}"]\n',
+            "utf-8",
+        )
+        yield lambda: Kept.of(Home(home)).load(log, [found.vkey]) is not None
