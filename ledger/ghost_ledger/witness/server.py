@@ -7,8 +7,8 @@ import re
 import socket
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, HTTPServer
-from socketserver import ThreadingMixIn
+from http.server import BaseHTTPRequestHandler
+from socketserver import TCPServer, ThreadingMixIn
 from typing import Any, Final, override
 
 from ghost_core import log
@@ -33,7 +33,7 @@ _LATEST: Final = re.compile(r"/([0-9a-f]{64})/checkpoint\Z")
 _OK, _MISSING, _METHOD, _LENGTH, _LARGE, _FAILED = 200, 404, 405, 411, 413, 500
 
 
-class WitnessServer(ThreadingMixIn, HTTPServer):
+class WitnessServer(ThreadingMixIn, TCPServer):
     """Serves one witness on an address until `shutdown`."""
 
     daemon_threads = True

@@ -69,6 +69,12 @@ def test_a_connection_serves_many_requests(port: int):
     connection.close()
 
 
+@pytest.mark.skipif(not socket.has_dualstack_ipv6(), reason="no IPv6 here")
+def test_it_listens_on_ipv6_too(found: Witness):
+    with server.WitnessServer(("::1", 0), found) as made:
+        assert made.server_address[0] == "::1"
+
+
 def test_the_last_head_can_be_read(port: int, found: Witness):
     name = hashlib.sha256(LOG.origin.encode()).hexdigest()
     path = b"GET /%s/checkpoint HTTP/1.1\r\nConnection: close\r\n\r\n" % name.encode()
