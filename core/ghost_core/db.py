@@ -205,6 +205,20 @@ def mapped(engine: Engine) -> Iterator[None]:
         raise _backend(engine.url).explained(error, engine.url) from error
 
 
+def rewrite(engine: Engine, tables: Sequence[str]) -> None:
+    """Write tables anew, so that no page of them holds what was deleted; others wait meanwhile.
+
+    In SQLite that is the whole file, and the write-ahead log is emptied. What a server keeps beside its
+    tables is not ours to change.
+
+    Raises:
+        UnavailableError: as `write`; `database.locked` too where a reader keeps the old pages.
+        DeniedError: code `database.guarded`, the role of a PostgreSQL database does not own them.
+    """
+    with mapped(engine):
+        _backend(engine.url).rewrite(engine, tables)
+
+
 def _refuse_text(context: sa.engine.ExceptionContext) -> None:
     """Name what is wrong with a text that no database takes: a byte of an argument, half a surrogate pair."""
     if isinstance(context.original_exception, UnicodeEncodeError):

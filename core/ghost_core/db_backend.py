@@ -5,6 +5,7 @@ A backend is a module; `ghost_core.db` asks it and holds no difference of its ow
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -84,6 +85,10 @@ class Backend(Protocol):
 
     def before_commit(self, raw: Any, /) -> None:
         """Refuse to end a transaction as done that the database has given up."""
+        ...
+
+    def rewrite(self, engine: Engine, tables: Sequence[str], /) -> None:
+        """Write the tables anew, so that no page holds what was deleted; raises as `db.rewrite`."""
         ...
 
     def explained(self, error: Exception, url: URL, /) -> Exception:

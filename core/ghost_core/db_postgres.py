@@ -7,6 +7,7 @@ an address holds none.
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import Any, Final
 
 from sqlalchemy.engine import URL, Connection, Engine
@@ -34,6 +35,9 @@ _UNWRITABLE: Final = ("53", "25006", "58")
 _CORRUPT: Final = ("XX001", "XX002")
 _GONE: Final = ("08", "57P")
 _REFUSED: Final = "42501"
+_OWNED: Final = (
+    "SELECT pg_has_role(current_user, relowner, 'USAGE') FROM pg_class WHERE oid = %s::regclass"
+)
 
 
 def resolved(url: URL, _home: Home | None) -> URL:
@@ -104,6 +108,24 @@ def before_commit(raw: Any) -> None:
             "database: a statement of this transaction failed, nothing was written",
             code="database.failed",
         )
+
+
+def rewrite(engine: Engine, tables: Sequence[str]) -> None:
+    """Write the tables anew: a row that was deleted, or moved, stays in its page otherwise."""
+    with engine.connect() as connection:
+        raw: Any = connection.connection.dbapi_connection
+        for table in tables:
+            if not raw.execute(_OWNED, (table,)).fetchone()[0]:
+                raise _not_owned(table, engine.url)  # the server would only warn, and skip it
+            raw.execute(f"VACUUM (FULL) {table}")
+
+
+def _not_owned(table: str, url: URL) -> DeniedError:
+    return DeniedError(
+        f"database {name(url)}: this role does not own the table {table}, so it cannot write it anew",
+        code="database.guarded",
+        hint=f"the role that owns it runs: VACUUM (FULL) {table}",
+    )
 
 
 def explained(error: Exception, url: URL) -> GhostError:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -95,15 +96,25 @@ def before_commit(_raw: Any) -> None:
     """Accept what is committed: a statement that failed has undone itself alone."""
 
 
+def rewrite(engine: Engine, _tables: Sequence[str]) -> None:
+    """Write the whole file anew, and empty the log beside it.
+
+    `secure_delete` overwrites what is deleted, but not the copies that SQLite leaves in the gap of a page
+    when it moves rows to another one.
+    """
+    with engine.connect() as connection:
+        raw: Any = connection.connection.dbapi_connection
+        raw.execute("VACUUM")
+        busy, *_ = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+    if busy:
+        raise _locked(engine.url)
+
+
 def explained(error: Exception, url: URL) -> GhostError:
     """Say what a driver error means for the user."""
     cause = driver_cause(error)
     if _is(cause, _LOCKED):
-        return UnavailableError(
-            f"database {url.database}: another process holds its lock",
-            code="database.locked",
-            hint="try again; `fuser` on the file shows who holds it",
-        )
+        return _locked(url)
     if _is(cause, _UNWRITABLE):
         return _unwritable(url, str(cause))
     if _is(cause, _CORRUPT):
@@ -183,6 +194,14 @@ def _try_wal(engine: Engine, *, last: bool) -> bool:
 def _is(error: BaseException | None, codes: frozenset[int]) -> bool:
     code = getattr(error, "sqlite_errorcode", None)
     return isinstance(code, int) and code & 0xFF in codes
+
+
+def _locked(url: URL) -> UnavailableError:
+    return UnavailableError(
+        f"database {url.database}: another process holds its lock",
+        code="database.locked",
+        hint="try again; `fuser` on the file shows who holds it",
+    )
 
 
 def _unwritable(url: URL, why: str) -> UnavailableError:

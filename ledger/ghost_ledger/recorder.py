@@ -14,12 +14,13 @@ from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.paths import Home
-from ghost_ledger import chain, entry, identity, note, opening, recovery
+from ghost_ledger import chain, entry, erasing, identity, note, opening, recovery
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.chain import LogState, Signer
 from ghost_ledger.changing import Changes
 from ghost_ledger.drafts import Draft, Payload, Receipt, SealReceipt
+from ghost_ledger.erasing import Erasing, Erasure, Wanted
 from ghost_ledger.keeper import HeadKeeper
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.payloads import DataKeys
@@ -234,6 +235,20 @@ class Recorder:
             if receipts:
                 done.append(work.recovered())
         return done
+
+    def erase(self, wanted: Wanted) -> Erasure:
+        """Delete payloads and their salts, together with the entries that say so; twice does no harm.
+
+        The session may be live or over; the recorder's own session signs. See `erasing.scrub` for what pages
+        still hold. Raises as `append`, and as `erasing.look`.
+        """
+        with db.read(self.engine) as connection:
+            found = erasing.look(connection, wanted)
+        if not found.due:
+            return Erasure((), found.before, key_destroyed=False)
+        work = Erasing(wanted, self.system())
+        self._writer.submit(work.perform, weight=work.weight).result()
+        return Erasure(work.done, found.before, work.key_destroyed)
 
     def sync_head(self) -> None:
         """Remember the newest head on disk, before one leaves the process.

@@ -232,6 +232,8 @@ def _body(title: str, part: Document, content: str) -> list[Block]:
 
 def _remark(part: Document) -> str:
     remarks = [_STORED.get(part["state"], "")]
+    if part["erased"]:
+        remarks.append(_erased(part["erased"]))
     if part["state"] == "truncated":
         remarks.append(
             f"Of {text.size(part['size'])} the first {text.size(part['stored'])} were stored;"
@@ -242,6 +244,11 @@ def _remark(part: Document) -> str:
     if part["encoding"] == "escaped":
         remarks.append("Not UTF-8: bytes that are no text are written as \\xNN.")
     return " ".join(remark for remark in remarks if remark)
+
+
+def _erased(said: Document) -> str:
+    entry, when = said["entry_hash"], text.moment(said["timestamp"])
+    return f"Entry {entry} of {when} says so, by {said['actor']}, basis: {said['basis']}."
 
 
 def _numbers(action: Document) -> tuple[tuple[str, object], ...]:

@@ -247,3 +247,10 @@ def test_a_value_that_the_server_cannot_hold_is_no_lost_connection(engine: Engin
     with pytest.raises(UnavailableError) as caught, db.write(engine) as connection:
         connection.execute(sa.text("INSERT INTO vault VALUES (:name, '', NULL, 0)"), {"name": "\0"})
     assert caught.value.code == "database.failed"
+
+
+def test_a_rewritten_table_is_another_file(engine: Engine, shared: Shared):
+    place = "SELECT pg_relation_filepath('payload_keys')"
+    before = shared.run(place)
+    db.rewrite(engine, ["payload_keys"])
+    assert shared.run(place) != before

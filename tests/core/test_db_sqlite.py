@@ -124,3 +124,16 @@ def test_a_recorder_connection_cannot_write_the_schema_table(engine: Engine, tmp
         connection.exec_driver_sql("PRAGMA writable_schema=ON")
         connection.exec_driver_sql("DELETE FROM sqlite_master WHERE type = 'trigger'")
     assert schema(engine) == before
+
+
+def test_a_rewritten_file_holds_no_copy_of_what_was_deleted(engine: Engine, tmp_path: Path):
+    with db.write(engine) as connection:
+        for number in range(200):
+            values = f"row-{number:03d}", os.urandom(number * 5)
+            connection.exec_driver_sql("INSERT INTO payload_keys VALUES (?, ?)", values)
+    with db.write(engine) as connection:
+        connection.exec_driver_sql("DELETE FROM payload_keys WHERE sid <> 'row-199'")
+    db.rewrite(engine, ["payload_keys"])
+    held = (tmp_path / "ghost.db").read_bytes()
+    assert [number for number in range(200) if f"row-{number:03d}".encode() in held] == [199]
+    assert (tmp_path / "ghost.db-wal").stat().st_size == 0

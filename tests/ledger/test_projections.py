@@ -9,7 +9,7 @@ import pytest
 from ghost_core import db
 from ghost_core.migrations.guards import SQLITE_GUARDS
 from ghost_ledger.projections import Difference, differences
-from support.ledger import CLOSED, denied, open_recorder, rows, script, spawned, url_of
+from support.ledger import CLOSED, denied, edit, open_recorder, rows, script, spawned, url_of
 
 
 @pytest.fixture
@@ -111,5 +111,6 @@ def test_a_changed_leaf_hash_contradicts_the_head(folder: Path):
 
 def test_an_erased_intent_is_no_difference(folder: Path):
     assert rows(folder, "SELECT count(*) FROM payloads WHERE field = 'intent'") == [2]
-    script(folder, "DELETE FROM payloads; UPDATE sessions SET intent = NULL")
+    edit(folder, "DELETE FROM payloads")
+    script(folder, "UPDATE sessions SET intent = NULL")
     assert _found(folder) == []

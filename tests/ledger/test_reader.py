@@ -17,7 +17,7 @@ from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.verify import verify_bundle
 from support.handclock import HandClock
-from support.ledger import CLOSED, Owned, denied, intent, open_recorder, script, spawned, url_of
+from support.ledger import CLOSED, Owned, denied, edit, intent, open_recorder, spawned, url_of
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_without_the_key_of_the_session_its_payloads_are_gone(
     tmp_path: Path, ledger: Ledger, owned: Owned
 ):
     owned.act()
-    script(tmp_path, "DELETE FROM payload_keys")
+    edit(tmp_path, "DELETE FROM payload_keys")
     assert {item.data for item in ledger.payloads(owned.sid)} == {None}
 
 

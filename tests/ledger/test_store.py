@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from pathlib import Path
 
+import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 from hypothesis import given
@@ -26,6 +27,7 @@ TABLES = {
 MOMENTS = st.integers(0, 4_000_000_000_000_000)
 
 
+@pytest.mark.filterwarnings("ignore:Skipped unsupported reflection of expression-based index")
 def test_the_classes_are_what_the_migrations_build(tmp_path: Path):
     engine = db.engine(url_of(tmp_path))
     db.migrate(engine)

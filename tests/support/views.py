@@ -26,6 +26,7 @@ def part(start: str, headers: list[tuple[str, str]], body: str = "", **more: Any
         "size": len(start) + len(body),
         "stored": len(start) + len(body),
         "cut": False,
+        "erased": None,
         **more,
     }
 

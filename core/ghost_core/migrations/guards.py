@@ -85,13 +85,20 @@ POSTGRES_GUARDS: Mapping[str, tuple[str, str, str]] = MappingProxyType(
 
 def postgres_guards() -> Iterator[str]:
     """Yield the statements that make the triggers, in a schema where `entries` is."""
-    for function, body in POSTGRES_BODIES.items():
+    yield from postgres_triggers("entries", POSTGRES_BODIES, POSTGRES_GUARDS)
+
+
+def postgres_triggers(
+    table: str, bodies: Mapping[str, str], guards: Mapping[str, tuple[str, str, str]]
+) -> Iterator[str]:
+    """Yield the statements that make functions, and the triggers of one table that call them."""
+    for function, body in bodies.items():
         yield f"CREATE FUNCTION {function}() RETURNS trigger LANGUAGE plpgsql AS $guard${body}$guard$"
         yield (
             "DO $do$ BEGIN EXECUTE format('ALTER FUNCTION %I() SET search_path = %I, pg_temp',"
             f" '{function}', current_schema()); END $do$"
         )
-    for name, (event, level, function) in POSTGRES_GUARDS.items():
-        fires = f"BEFORE {event} ON entries FOR EACH {level}"
+    for name, (event, level, function) in guards.items():
+        fires = f"BEFORE {event} ON {table} FOR EACH {level}"
         yield f"CREATE TRIGGER {name} {fires} EXECUTE FUNCTION {function}()"
-        yield f"ALTER TABLE entries ENABLE ALWAYS TRIGGER {name}"
+        yield f"ALTER TABLE {table} ENABLE ALWAYS TRIGGER {name}"

@@ -19,7 +19,7 @@ from ghost_ledger.export import columns, stock
 from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.columns import Difference
 from ghost_ledger.export.source import Source, Witnessed
-from ghost_ledger.export.stock import Stock
+from ghost_ledger.export.stock import Erasure, Stock
 from ghost_ledger.note import Vkey
 from ghost_ledger.stored import StoredEntry, StoredHead
 from ghost_ledger.tree import leaf_hash
@@ -227,17 +227,27 @@ def _without(axes: Sequence[Axis], names: set[str]) -> list[Axis]:
 
 
 def _stock(source: Source, sid: str, signed: Sequence[Signed]) -> tuple[Stock, Axis]:
-    erased: dict[str, set[str]] = {}
-    for item in source.about_others():
-        if item.entry.type == "payload.erased":
-            names = item.entry.fields.get("fields")
-            gone = {str(name) for name in names} if isinstance(names, list) else set()
-            erased.setdefault(str(item.entry.fields.get("entry")), set()).update(gone)
+    erased = _erasures(source)
     try:
         held = stock.gather(signed, source.ledger.payloads(sid), erased)
     except IntegrityError as error:
         return stock.gather(signed, (), erased), Axis("disclosure", "invalid", error.message)
     return held, held.axis()
+
+
+def _erasures(source: Source) -> dict[str, dict[str, Erasure]]:
+    """Return the first entry that says of a payload that it is erased."""
+    erased: dict[str, dict[str, Erasure]] = {}
+    for item in source.about_others():
+        said, names = item.entry, item.entry.fields.get("fields")
+        if said.type != "payload.erased" or not isinstance(names, list):
+            continue
+        basis, actor = str(said.fields.get("basis")), str(said.fields.get("actor"))
+        found = Erasure(item.stored.leaf_hash, said.ts, basis, actor)
+        known = erased.setdefault(str(said.fields.get("entry")), {})
+        for name in names:
+            known.setdefault(str(name), found)
+    return erased
 
 
 def _columns(

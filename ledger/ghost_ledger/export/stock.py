@@ -9,16 +9,40 @@ from typing import Any, Final, Literal
 from ghost_ledger import commitment
 from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.message import parse, readable
+from ghost_ledger.export.values import instant, sha256
 from ghost_ledger.note import encode_base64
 from ghost_ledger.stored import StoredPayload
 from ghost_ledger.verify import Axis
 
-__all__ = ["EXCERPT_BYTES", "Kept", "Stock", "gather"]
+__all__ = ["EXCERPT_BYTES", "Erasure", "Erasures", "Kept", "Stock", "gather"]
 
 EXCERPT_BYTES: Final = 4096
 COMMITTED: Final = ("intent", "params", "forwarded", "response", "request_body")
 
 type State = Literal["stored", "truncated", "erased", "absent", "mismatch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Which entry says that a payload was erased, when, why and by whom."""
+
+    leaf_hash: bytes
+    ts: int
+    basis: str
+    actor: str
+
+    def view(self) -> dict[str, str | None]:
+        """Return it for an output."""
+        return {
+            "entry_hash": sha256(self.leaf_hash),
+            "timestamp": instant(self.ts),
+            "basis": self.basis,
+            "actor": self.actor,
+        }
+
+
+type Erasures = Mapping[str, Mapping[str, Erasure]]
+"""By the leaf hash of the entry that committed, and by field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +56,7 @@ class Kept:
     size: int | None = None
     salt: bytes = b""
     media: str = ""
+    erasure: Erasure | None = None
 
     def part(self, *, limit: int | None) -> dict[str, Any]:
         """Return it as a message for a page; of the body at most `limit` bytes."""
@@ -48,6 +73,7 @@ class Kept:
             "size": self.size,
             "stored": len(self.data) if shown else None,
             "cut": cut,
+            "erased": self.erasure.view() if self.erasure else None,
         }
 
     def disclosure(self) -> dict[str, Any]:
@@ -80,6 +106,15 @@ class Stock:
         found = [item for seq in sorted(set(seqs)) for item in self.kept.get(seq, {}).values()]
         return [item.disclosure() for item in found if item.state in {"stored", "truncated"}]
 
+    def erased(self, *seqs: int) -> list[dict[str, Any]]:
+        """Return what some entries committed to and an entry says is erased."""
+        found = [item for seq in sorted(set(seqs)) for item in self.kept.get(seq, {}).values()]
+        return [
+            {"seq": item.seq, "field": item.field, **item.erasure.view()}
+            for item in found
+            if item.erasure
+        ]
+
     def axis(self) -> Axis:
         """Return the axis `disclosure`: whatever is stored must fit its commitment."""
         every = [item for fields in self.kept.values() for item in fields.values()]
@@ -88,34 +123,37 @@ class Stock:
             detail = f"entry {wrong.seq}: committed to another {wrong.field} than the one stored"
             return Axis("disclosure", "invalid", detail)
         whole = sum(item.state == "stored" for item in every)
-        if not whole:
-            return Axis("disclosure", "absent")
-        return Axis("disclosure", "valid", f"{whole} payload{'' if whole == 1 else 's'} checked")
+        gone = sum(item.state == "erased" for item in every)
+        counts = ((whole, "checked"), (gone, "erased"))
+        detail = ", ".join(
+            f"{count} payload{'' if count == 1 else 's'} {word}" for count, word in counts if count
+        )
+        return Axis("disclosure", "valid" if whole else "absent", detail)
 
 
-def gather(
-    signed: Iterable[Signed], payloads: Sequence[StoredPayload], erased: Mapping[str, set[str]]
-) -> Stock:
-    """Match payloads with the commitments of the entries; `erased` maps leaf hashes to field names."""
+def gather(signed: Iterable[Signed], payloads: Sequence[StoredPayload], erased: Erasures) -> Stock:
+    """Match payloads with the commitments of the entries, and what is not there with its erasure."""
     stored = {(item.seq, item.field): item for item in payloads}
     kept: dict[int, dict[str, Kept]] = {}
     for item in signed:
-        seq, gone = item.entry.seq, erased.get(item.leaf_hash.hex(), set())
+        seq, gone = item.entry.seq, erased.get(item.leaf_hash.hex(), {})
         for field in COMMITTED:
             expected = item.entry.fields.get(field)
             # An outcome also has a field `intent`, which is no commitment but a leaf hash.
             if isinstance(expected, str) and (field != "intent" or seq == 0):
                 row = stored.get((seq, field))
                 kept.setdefault(seq, {})[field] = _keep(
-                    (seq, field), expected, row, gone=field in gone
+                    (seq, field), expected, row, erasure=gone.get(field)
                 )
     return Stock(kept)
 
 
-def _keep(key: tuple[int, str], expected: str, row: StoredPayload | None, *, gone: bool) -> Kept:
+def _keep(
+    key: tuple[int, str], expected: str, row: StoredPayload | None, *, erasure: Erasure | None
+) -> Kept:
     seq, field = key
     if row is None or row.data is None:
-        return Kept(seq, field, "erased" if gone else "absent")
+        return Kept(seq, field, "erased" if erasure else "absent", erasure=erasure)
     fits = len(row.salt) == commitment.SALT_BYTES and commitment.check(
         field, row.salt, row.data, expected
     )

@@ -80,6 +80,7 @@ def view(record: Record, *, disclose: bool, parts: Parts) -> dict[str, Any]:
         "status": "sealed" if sealed else "abandoned" if record.abandoned else "open",
         "reason": closed.get("reason") or record.abandoned,
         "intent_state": _intent_state(record),
+        "erased": record.stock.erased(0),
         "scopes": list(spawn.get("scopes", [])),
         "ttl_seconds": spawn.get("ttl_seconds"),
         "expires_at": instant(spawn.get("expires_at")),
@@ -156,6 +157,7 @@ def _event(item: Signed) -> dict[str, Any]:
 
 def _add_payloads(action: dict[str, Any], record: Record, *, disclose: bool, parts: Parts) -> None:
     first, last = action["seq"], action["last_seq"]
+    action["erased"] = record.stock.erased(first, last)
     if disclose:
         action["disclosures"] = record.stock.disclosures(first, last)
     if parts == "none":

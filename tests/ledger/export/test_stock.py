@@ -5,7 +5,7 @@ from typing import Any
 from ghost_ledger import commitment
 from ghost_ledger.entry import open_leaf, parse_envelope
 from ghost_ledger.export.actions import Signed
-from ghost_ledger.export.stock import Kept, gather
+from ghost_ledger.export.stock import Erasure, Erasures, Kept, gather
 from ghost_ledger.stored import StoredPayload
 from ghost_ledger.tree import leaf_hash
 from support.bundles import Log, intent_fields
@@ -29,7 +29,7 @@ def _row(**more: Any) -> StoredPayload:
     return StoredPayload(**(usual | more))
 
 
-def _kept(*rows: StoredPayload, erased: dict[str, set[str]] | None = None) -> Kept:
+def _kept(*rows: StoredPayload, erased: Erasures | None = None) -> Kept:
     found = gather([_asked()], rows, erased or {}).find(1, "params")
     assert found is not None
     return found
@@ -64,7 +64,15 @@ def test_a_part_is_truncated() -> None:
 def test_nothing_stored_is_absent_or_erased() -> None:
     assert _kept().state == "absent"
     assert _kept(_row(data=None)).state == "absent"
-    assert _kept(erased={_asked().leaf_hash.hex(): {"params"}}).state == "erased"
+    said = Erasure(b"\x07" * 32, 1_000_000, "request 4711", "alice")
+    kept = _kept(erased={_asked().leaf_hash.hex(): {"params": said}})
+    assert kept.state == "erased"
+    assert kept.part(limit=None)["erased"] == {
+        "entry_hash": "sha256_" + "07" * 32,
+        "timestamp": "1970-01-01T00:00:01Z",
+        "basis": "request 4711",
+        "actor": "alice",
+    }
 
 
 def test_a_body_is_cut_to_its_limit_and_says_so() -> None:
