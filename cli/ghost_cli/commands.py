@@ -95,7 +95,12 @@ COMMANDS = (
         "verify", "ghost_cli.verify:verify", "Verify bundles offline", "Evidence", outside=True
     ),
     Command("witness", "ghost_cli.witness:app", "Cosign the log heads of others", "Evidence"),
-    Command("ledger", "ghost_cli.ledger:app", "Erase stored payloads", "Evidence"),
+    Command(
+        "ledger",
+        "ghost_cli.ledger:app",
+        "Print the head of the log, verify it, erase payloads",
+        "Evidence",
+    ),
     Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence", outside=True),
     Command("mcp", "ghost_cli.mcp:mcp", "Serve memory to agents over MCP", "Memory", plain=True),
     Command("memory", "ghost_cli.memory:app", "Save, search and change memories", "Memory"),

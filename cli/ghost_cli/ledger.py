@@ -5,10 +5,12 @@ from __future__ import annotations
 import typer
 
 from ghost_cli.ledger_erase import erase
+from ghost_cli.ledger_head import head
+from ghost_cli.ledger_verify import verify
 
 app = typer.Typer(
     name="ledger",
-    help="Erase stored payloads.",
+    help="Print its head, verify it, erase payloads.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -17,7 +19,9 @@ app = typer.Typer(
 
 @app.callback()
 def ledger() -> None:
-    """Erase stored payloads."""
+    """Print its head, verify it, erase payloads."""
 
 
+app.command()(head)
+app.command()(verify)
 app.command()(erase)

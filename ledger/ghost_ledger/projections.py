@@ -1,7 +1,7 @@
 """Comparing the derived tables with the signed entries: what an audit of the whole database looks at.
 
-The entries are read once in log order; everything else in the database is computed from them again
-by the very function that the writer used, and must be equal.
+Everything but the entries is computed from them again by the very function that the writer used, and must be
+equal: for the whole log at once, or for one session after the other, so that a long log needs no memory.
 """
 
 from __future__ import annotations
@@ -11,24 +11,37 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from heapq import merge
 from typing import Any, Final
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine, Row
 
 from ghost_core import db
-from ghost_core.errors import GhostError
+from ghost_core.errors import GhostError, IncompleteError
 from ghost_ledger import commitment, entry, tree
 from ghost_ledger.derivation import KEYS, Change, Fact, Key, derive
 from ghost_ledger.entry import Entry
 from ghost_ledger.note import Vkey
 from ghost_ledger.store import time_text
 from ghost_ledger.tree import Frontier
+from ghost_ledger.verify.log import Row as Stored
+from ghost_ledger.verify.log import columns
 
-__all__ = ["Difference", "differences"]
+__all__ = ["Difference", "by_session", "differences"]
 
 _ENTRIES: Final = sa.text(
     "SELECT idx, sid, seq, prev, type, id, ts, body, sig, leaf_hash FROM entries ORDER BY idx"
+)
+PAGE: Final = 500
+_PAGE: Final = sa.text(
+    "SELECT idx, seq, body, sig, leaf_hash FROM entries WHERE sid = :sid AND seq >= :seq"
+    " ORDER BY seq LIMIT :limit"
+)
+_SIDS: Final = sa.text("SELECT sid FROM entries GROUP BY sid ORDER BY min(idx)")
+_ABOUT: Final = sa.text(
+    "SELECT idx, body, sig, leaf_hash FROM entries"
+    " WHERE type IN ('action.unknown', 'session.abandoned') ORDER BY idx"
 )
 _HEAD: Final = sa.text("SELECT origin, size, frontier FROM log_head")
 _SALT: Final = sa.text(
@@ -101,43 +114,85 @@ class _Scan:
         if key is None:
             raise GhostError("no session.spawn before it")
         leaf = tree.leaf_hash(entry.leaf(row.body, row.sig, key.name, key.key_id))
-        self._compare_columns(row, read, leaf)
-        return Fact(
-            idx=row.idx,
-            sid=read.sid,
-            type=read.type,
-            id=read.id,
-            ts=read.ts,
-            fields=read.fields,
-            signature=row.sig,
-            leaf_hash=leaf,
-            key_hash=hashlib.sha256(key.public).hexdigest(),
-        )
-
-    def _compare_columns(self, row: Row[Any], read: Entry, leaf: bytes) -> None:
-        pairs = {
-            "sid": (read.sid, row.sid),
-            "seq": (read.seq, row.seq),
-            "prev": (read.prev, row.prev.hex()),
-            "type": (read.type, row.type),
-            "id": (read.id, row.id),
-            "ts": (read.ts, row.ts),
-            "leaf_hash": (leaf.hex(), row.leaf_hash.hex()),
-        }
-        for column, (expected, found) in pairs.items():
-            if expected != found:
-                self._note(row, column, str(expected), str(found))
+        for column, expected, found in columns(Stored(*tuple(row)), read, leaf):
+            self._note(row, column, expected, found)
+        return _as_fact(row, read, leaf, key)
 
     def _note(self, row: Row[Any], column: str, expected: str, found: str) -> None:
         self.found.append(Difference("entries", str(row.idx), column, expected, found))
 
 
+def by_session(connection: Connection) -> Iterator[Difference]:
+    """Yield the differences of the derived tables, session by session; the entries are taken as they are.
+
+    Raises:
+        IntegrityError: an entry cannot be read, or two claim the same row.
+    """
+    about = _about_others(connection)
+    for sid in connection.execute(_SIDS).scalars().all():
+        told = merge(_facts(connection, sid), about.get(sid, ()), key=lambda fact: fact.idx)
+        derived = derive(told)
+        for table in KEYS:
+            yield from _table_differences(connection, table, derived, sid)
+    for table in KEYS:
+        query = f"SELECT session_id FROM {table} WHERE session_id NOT IN (SELECT sid FROM entries)"  # noqa: S608  # our own names
+        for sid in connection.execute(sa.text(query)).scalars():
+            yield Difference(table, sid, "", "no row", "a row")
+
+
+def _about_others(connection: Connection) -> dict[str, list[Fact]]:
+    """Return what the recorder's sessions say of others, by the session that they speak of."""
+    found: dict[str, list[Fact]] = {}
+    for row in connection.execute(_ABOUT):
+        read = entry.parse(row.body)
+        fact = _as_fact(row, read, row.leaf_hash, None)
+        found.setdefault(str(read.fields["session"]), []).append(fact)
+    return found
+
+
+def _facts(connection: Connection, sid: str) -> Iterator[Fact]:
+    """Yield what the entries of a session say, a page at a time."""
+    key, seq = None, 0
+    while rows := connection.execute(_PAGE, {"sid": sid, "seq": seq, "limit": PAGE}).all():
+        for row in rows:
+            read = entry.parse_envelope(row.body)
+            if read.type == "session.spawn":
+                key = Vkey.parse(str(read.fields["vkey"]))
+            if _readable(read):
+                yield _as_fact(row, read, row.leaf_hash, key)
+        seq = rows[-1].seq + 1
+
+
+def _readable(read: Entry) -> bool:
+    try:
+        entry.check_content(read)
+    except IncompleteError:
+        return False
+    return True
+
+
+def _as_fact(row: Row[Any], read: Entry, leaf: bytes, key: Vkey | None) -> Fact:
+    return Fact(
+        idx=row.idx,
+        sid=read.sid,
+        type=read.type,
+        id=read.id,
+        ts=read.ts,
+        fields=read.fields,
+        signature=row.sig,
+        leaf_hash=leaf,
+        key_hash="" if key is None else hashlib.sha256(key.public).hexdigest(),
+    )
+
+
 def _table_differences(
-    connection: Connection, table: str, derived: Mapping[Key, Change]
+    connection: Connection, table: str, derived: Mapping[Key, Change], sid: str | None = None
 ) -> Iterator[Difference]:
     expected = {key[1]: change for key, change in derived.items() if key[0] == table}
     name = KEYS[table]
-    for row in connection.execute(sa.text(f"SELECT * FROM {table}")).mappings():  # noqa: S608  # our own names
+    where = "" if sid is None else " WHERE session_id = :sid"
+    query = sa.text(f"SELECT * FROM {table}{where}")  # noqa: S608  # our own names
+    for row in connection.execute(query, {} if sid is None else {"sid": sid}).mappings():
         change = expected.pop(row[name], None)
         if change is None:
             yield Difference(table, str(row[name]), "", "no row", "a row")

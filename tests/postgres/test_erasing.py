@@ -12,6 +12,7 @@ from ghost_core import db
 from ghost_core.errors import DeniedError, IntegrityError
 from ghost_core.migrations.payload_guards import POSTGRES_KEY_GUARDS, POSTGRES_PAYLOAD_GUARDS
 from ghost_core.paths import Home
+from ghost_ledger.auditing import audit
 from ghost_ledger.erasing import Wanted, scrub
 from ghost_ledger.export.replay import session_view
 from ghost_ledger.projections import differences
@@ -76,6 +77,8 @@ def test_nothing_is_left_in_the_tables(tmp_path: Path, shared: Shared) -> None:
         scrubbed(shared.url)
         assert held(shared, needles) == []
         assert differences(recorder.engine) == []
+        found = audit(recorder.engine, Home(tmp_path))
+        assert (found.exit_code, {axis.state for axis in found.axes}) == (0, {"valid"})
         view = session_view(Ledger(recorder.engine, Home(tmp_path)), Home(tmp_path), owned.sid)
         assert view["intent_state"] == "erased"
     assert shared.gaps() == []
@@ -123,3 +126,18 @@ def test_a_role_that_owns_no_table_is_told_who_writes_them_anew(shared: Shared) 
     with pytest.raises(DeniedError, match="does not own the table payloads") as caught:
         scrubbed(shared.url.replace("ghost@", f"{app}@"))
     assert (caught.value.code, caught.value.exit_code) == ("database.guarded", 5)
+
+
+def test_a_whole_log_is_audited_and_a_changed_one_named(tmp_path: Path, shared: Shared) -> None:
+    with Recorder.open(Home(tmp_path / "one"), shared.url, linger_us=0) as recorder:
+        sealed(recorder)
+    engine = db.engine(shared.url)
+    assert audit(engine, Home(tmp_path / "one")).exit_code == 0
+    other = audit(engine, Home(tmp_path / "two").ensure())  # holds neither log key nor memory
+    assert other.exit_code == 8
+    shared.run(
+        "ALTER TABLE entries DISABLE TRIGGER ALL", "UPDATE entries SET ts = ts + 1 WHERE idx = 3"
+    )
+    found = audit(engine, Home(tmp_path / "one"))
+    assert (found.exit_code, found.first_bad) == (7, 3)
+    engine.dispose()

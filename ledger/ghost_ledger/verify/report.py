@@ -8,7 +8,7 @@ from typing import Literal
 
 from ghost_core.errors import IncompleteError, IntegrityError
 
-__all__ = ["REQUIRED", "Axis", "Report", "judge"]
+__all__ = ["REQUIRED", "Axis", "Report", "State", "judge"]
 
 type State = Literal["valid", "invalid", "incomplete", "absent"]
 

@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger import commitment, tree
 from ghost_ledger.checkpoint import Checkpoint, decode_proof, open_checkpoint
-from ghost_ledger.entry import FIRST_PREV, Entry, session_name
-from ghost_ledger.keys import verify
-from ghost_ledger.note import Vkey
-from ghost_ledger.seal import SMALLEST, Seal, open_seal
+from ghost_ledger.seal import open_seal
 from ghost_ledger.verify.evidence import Evidence, Leaf, bad_entry
 from ghost_ledger.verify.pins import match_session
+from ghost_ledger.verify.tracking import Chain, Intents, Sealing, check_signature
 
 __all__ = [
     "check_chain",
@@ -41,24 +39,10 @@ def check_contents(leaves: Sequence[Leaf]) -> str:
 
 def check_chain(leaves: Sequence[Leaf]) -> str:
     """Chain: one session of one log, in order, without gap, each entry naming the one before."""
-    first, prev, ts = leaves[0].entry, FIRST_PREV, 0
-    for seq, leaf in enumerate(leaves):
-        entry = leaf.entry
-        if (entry.log, entry.sid) != (first.log, first.sid):
-            raise bad_entry(seq, f"is of session {session_name(entry.log, entry.sid)}")
-        if entry.seq != seq:
-            raise bad_entry(seq, f"has seq {entry.seq}")
-        if entry.prev != prev:
-            raise bad_entry(seq, f"prev is {entry.prev}, expected {prev}")
-        if entry.ts < ts:
-            raise bad_entry(seq, f"time {entry.ts} is before {ts}")
-        if (entry.type == "session.spawn") != (seq == 0):
-            raise bad_entry(
-                seq, f"{entry.type} is out of place, session.spawn is the first and only"
-            )
-        if entry.type == "session.seal" and seq != len(leaves) - 1:
-            raise bad_entry(seq + 1, "follows the seal")
-        prev, ts = leaf.hash.hex(), entry.ts
+    first = leaves[0].entry
+    chain = Chain(first.log, first.sid)
+    for leaf in leaves:
+        chain.feed(leaf)
     return f"{len(leaves)} entries in order"
 
 
@@ -74,43 +58,29 @@ def check_signatures(evidence: Evidence, *, fast: bool) -> str:
             raise IncompleteError("fast checks the seal only, and there is none")
         return "of the seal and the head only (fast)"
     for seq, leaf in enumerate(evidence.leaves):
-        _check_signature(seq, leaf, key)
+        check_signature(seq, leaf, key)
     return f"{len(evidence.leaves)} entries" + (" and the seal" if seal else "")
 
 
 def check_complete(evidence: Evidence) -> str:
     """Complete: closed, then sealed, and the seal counts and hashes exactly these entries."""
-    note, leaf, body = evidence.bundle.seal, evidence.seal_leaf, evidence.body
-    if note is None and leaf is None:
-        raise IncompleteError("open: the session has no seal")
-    if note is None or leaf is None:
-        raise IntegrityError("seal: either the note or the entry session.seal is missing")
-    if leaf.problem is not None or evidence.session_key is None:
-        raise IncompleteError(f"entry {len(body)}: the seal cannot be read")
-    _check_closed(body)
-    seal = open_seal(note, (evidence.session_key,))
-    _check_seal(seal, body, leaf)
-    expected = {"note": note.decode(), "root": seal.root.hex(), "size": seal.size}
-    if any(leaf.entry.fields[name] != value for name, value in expected.items()):
-        raise bad_entry(len(body), "session.seal does not repeat the seal note, root and size")
-    return f"sealed over {seal.size} entries, root {seal.root.hex()}"
+    sealing = Sealing()
+    for leaf in evidence.body:
+        sealing.feed(leaf)
+    return sealing.finish(evidence.bundle.seal, evidence.seal_leaf, evidence.session_key)
 
 
 def check_intents(leaves: Sequence[Leaf]) -> str:
     """Intents: each was written before its session expired, and has exactly one later outcome."""
-    pending, answered = dict[str, Leaf](), set[str]()
-    for seq, leaf in enumerate(leaves):
-        if leaf.problem is None and leaf.entry.type == "action.intent":
-            _check_expiry(seq, leaf.entry, leaves[0])
-            pending[leaf.hash.hex()] = leaf
-        elif leaf.problem is None and leaf.entry.type == "action.outcome":
-            answered.add(_check_outcome(seq, leaf.entry, pending, answered))
+    intents = Intents(leaves[0])
+    for leaf in leaves:
+        intents.feed(leaf)
     if any(leaf.problem is not None for leaf in leaves):
         raise IncompleteError("an entry that cannot be read may be an intent or an outcome")
-    if pending:
-        first = next(iter(pending.values())).entry.seq
+    if intents.pending:
+        first = next(iter(intents.pending.values())).seq
         raise IncompleteError(f"entry {first}: the intent has no outcome")
-    return f"{len(answered)} answered"
+    return f"{len(intents.answered)} answered"
 
 
 def check_inclusion(evidence: Evidence) -> str:
@@ -189,54 +159,6 @@ def check_disclosures(evidence: Evidence) -> str | None:
         if not commitment.check(item.field, item.salt, item.data, expected):
             raise bad_entry(item.seq, f"committed to another {item.field} than the one disclosed")
     return f"{len(items)} payloads" if items else None
-
-
-def _check_closed(body: Sequence[Leaf]) -> None:
-    closed = [seq for seq, item in enumerate(body) if item.entry.type == "session.closed"]
-    if len(body) < SMALLEST or not closed:
-        raise bad_entry(len(body), "seals a session that was not closed before")
-    if closed[0] != len(body) - 1:
-        raise bad_entry(closed[0] + 1, "follows session.closed")
-
-
-def _check_seal(seal: Seal, body: Sequence[Leaf], leaf: Leaf) -> None:
-    """Compare what the seal says with what was found, place by place."""
-    if (seal.log, seal.sid) != (leaf.entry.log, leaf.entry.sid):
-        raise bad_entry(len(body), f"the seal is of session {session_name(seal.log, seal.sid)}")
-    if seal.size != len(body):
-        raise bad_entry(len(body), f"the seal counts {seal.size} entries, found {len(body)}")
-    if seal.root != tree.root([item.hash for item in body]):
-        raise bad_entry(len(body), "the seal's root is not the root of these entries")
-
-
-def _check_outcome(
-    seq: int, outcome: Entry, pending: dict[str, Leaf], answered: Collection[str]
-) -> str:
-    """Take the intent that an outcome answers out of the pending ones; return its hash."""
-    intent = str(outcome.fields["intent"])
-    asked = pending.pop(intent, None)
-    if asked is None:
-        again = "a second time" if intent in answered else "that is not before it in this session"
-        raise bad_entry(seq, f"answers an intent {again}")
-    if asked.entry.id != outcome.id:
-        raise bad_entry(seq, f"answers entry {asked.entry.seq}, which has id {asked.entry.id}")
-    return intent
-
-
-def _check_signature(seq: int, leaf: Leaf, key: Vkey) -> None:
-    if (leaf.line.name, leaf.line.key_id) != (key.name, key.key_id):
-        raise bad_entry(seq, f"is signed by {leaf.line.name}+{leaf.line.key_id.hex()}")
-    try:
-        verify(key.public, leaf.entry.body + b"\n", leaf.line.signature)
-    except IntegrityError as error:
-        raise bad_entry(seq, error.message) from error
-
-
-def _check_expiry(seq: int, entry: Entry, spawn: Leaf) -> None:
-    """Refuse a late intent; an unreadable spawn has no expiry, and its own axis says so."""
-    expires_at = spawn.entry.fields.get("expires_at")
-    if spawn.problem is None and isinstance(expires_at, int) and entry.ts > expires_at:
-        raise bad_entry(seq, f"intent at {entry.ts}, after the session expired at {expires_at}")
 
 
 def _check_proof(seq: int, leaf: Leaf, text: str, note: bytes, head: Checkpoint) -> int:
