@@ -16,6 +16,7 @@ from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_ledger import bundle as bundles
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
 from ghost_ledger.export.files import plain_files
+from ghost_ledger.export.values import sha256
 
 if TYPE_CHECKING:
     from ghost_cli.evidence import Evidence
@@ -53,7 +54,7 @@ def bundle(
         gathered = _gathered(found, session_id)
         note = gathered.note if gathered else None
         made = found.ledger.bundle(session_id, found.home, disclose=disclose, head=note)
-        head = found.ledger.head()
+        head, erased = found.ledger.head(), found.ledger.erased(session_id)
     if gathered:
         made = replace(made, hints={"witnesses": list(cosigning.told(gathered))})
     data = bundles.encode(made)
@@ -63,6 +64,10 @@ def bundle(
     path = file or Path(f"{session_id}.ghost")
     evidence.save(path, data, evidence.Kind("bundle", _STARTS))
     document = _document(session_id, path, made, len(data), head.vkey if head else "KEY")
+    document["erased"] = [
+        {"id": each.id, "fields": list(each.fields), "erased_by": sha256(each.said)}
+        for each in erased
+    ]
     output.result(document, _text(document))
     return _ended(gathered)
 
@@ -144,7 +149,9 @@ def _document(sid: str, path: Path, made: Bundle, size: int, key: str) -> dict[s
 
 def _text(document: dict[str, Any]) -> str:
     state = "sealed" if document["sealed"] else "not sealed: more may follow"
-    lines = [f"wrote {document['file']}: {document['entries']} entries, {state}"]
+    count = sum(len(each["fields"]) for each in document["erased"])
+    erased = f"; {count} payload{'' if count == 1 else 's'} of it erased" if count else ""
+    lines = [f"wrote {document['file']}: {document['entries']} entries, {state}{erased}"]
     for each in document["witnesses"]:
         said = f" ({each['detail']})" if each["detail"] else ""
         lines.append(f"witness {each['name']}: {each['state']}{said}")

@@ -13,7 +13,8 @@ from ghost_cli.sessions import Opened
 from ghost_core import db
 from ghost_core.errors import DeniedError, GhostError
 from ghost_ledger import erasing
-from ghost_ledger.erasing import Erased, Erasure, Wanted
+from ghost_ledger.erasing import Erasure, Wanted
+from ghost_ledger.erasures import Erased
 from ghost_ledger.export.values import sha256
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ghost_cli import evidence, output
+from ghost_ledger.checkpoint import open_checkpoint
 from ghost_ledger.export.values import sha256
 
 
@@ -15,11 +16,12 @@ def head() -> None:
     Example: ghost ledger head > head-2026-12-01
     """
     with evidence.opened() as found:
-        newest, note = found.ledger.checkpoint(found.home)
+        key, note = found.ledger.heads(found.home).sign()
     if not output.options().json:
-        output.note(newest.vkey)
+        output.note(key.format())
         output.raw(note)
         return
+    newest = open_checkpoint(note, (key,))
     output.result(
         {
             "schema": "ghost/head/v1",
@@ -27,6 +29,6 @@ def head() -> None:
             "size": newest.size,
             "root_hash": sha256(newest.root),
             "note": note.decode("utf-8"),
-            "key": newest.vkey,
+            "key": key.format(),
         }
     )

@@ -15,12 +15,12 @@ from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db, ids
 from ghost_core.errors import NotFoundError, UsageError
-from ghost_ledger import entry
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.drafts import Draft, Receipt
+from ghost_ledger.erasures import Erased, earlier
 
-__all__ = ["Erased", "Erasing", "Erasure", "Wanted", "earlier", "find", "look", "scrub"]
+__all__ = ["Erased", "Erasing", "Erasure", "Wanted", "find", "look", "scrub"]
 
 BASIS: Final = 300
 TABLES: Final = ("payloads", "payload_keys", "sessions")
@@ -44,10 +44,6 @@ _SPARE_KEY: Final = sa.text(
     " AND NOT EXISTS (SELECT 1 FROM entries e JOIN payloads p ON p.entry_idx = e.idx"
     " WHERE e.sid = s.session_id)"
 )
-_LEAVES: Final = sa.text("SELECT id, leaf_hash FROM entries WHERE sid = :sid")
-_SAID: Final = sa.text(
-    "SELECT body, leaf_hash FROM entries WHERE type = 'payload.erased' ORDER BY idx"
-)
 _DROP_KEY: Final = sa.text("DELETE FROM payload_keys WHERE sid = :sid")
 
 
@@ -60,16 +56,6 @@ class Wanted:
     actor: str
     action: str | None = None
     field: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Erased:
-    """The fields of one entry whose payloads were erased, and the leaf hash of the entry that says so."""
-
-    id: str
-    leaf_hash: str
-    fields: tuple[str, ...]
-    said: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,27 +114,15 @@ def find(connection: Connection, wanted: Wanted) -> list[Target]:
     return _targets(connection, wanted)
 
 
-def earlier(connection: Connection, wanted: Wanted) -> list[Erased]:
-    """Return what entries say was erased before of what is wanted, in log order."""
-    rows = connection.execute(_LEAVES, {"sid": wanted.sid})
-    own = {row.leaf_hash.hex(): str(row.id) for row in rows if wanted.action in {None, row.id}}
-    found = []
-    for row in connection.execute(_SAID):
-        said = entry.parse(row.body).fields
-        names = said["fields"] if isinstance(said["fields"], list) else []
-        fields = tuple(str(name) for name in names if wanted.field in {None, name})
-        named = str(said["entry"])
-        if named in own and fields:
-            found.append(Erased(own[named], named, fields, row.leaf_hash.hex()))
-    return found
-
-
 def look(connection: Connection, wanted: Wanted) -> Found:
     """Say what is there to erase, before anything is entered.
 
     Raises as `find`, and NotFoundError `payload.missing`: nothing of it is stored, nor ever was erased.
     """
-    stored, before = find(connection, wanted), earlier(connection, wanted)
+    stored, before = (
+        find(connection, wanted),
+        earlier(connection, wanted.sid, action=wanted.action, field=wanted.field),
+    )
     if not stored and not before:
         raise NotFoundError(
             f"session {wanted.sid}: nothing of what was named is stored",

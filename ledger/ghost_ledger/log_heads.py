@@ -39,6 +39,7 @@ class LogHeads:
         with db.read(self._engine) as connection:
             state = chain.load_state(connection)
             if state is None:
+                opening.refuse_lost(self._engine, self._home)
                 raise NotFoundError("ledger: holds no log yet", code="ledger.missing")
             opening.check_memory(connection, state, known)
         size, root = state.frontier.size, state.frontier.root()

@@ -16,6 +16,7 @@ from ghost_ledger import bundling, chain, identity, sealing
 from ghost_ledger.bundle import Bundle, Disclosure
 from ghost_ledger.checkpoint import parse_checkpoint
 from ghost_ledger.counting import Counted, counted
+from ghost_ledger.erasures import Erased, earlier
 from ghost_ledger.log_heads import LogHeads
 from ghost_ledger.note import split
 from ghost_ledger.payloads import DataKeys
@@ -121,6 +122,11 @@ class Ledger:
             if item.data is not None and not item.truncated
         ]
 
+    def erased(self, sid: str) -> list[Erased]:
+        """Return what entries say was erased of a session, in log order."""
+        with db.read(self._engine) as connection:
+            return earlier(connection, sid)
+
     def head(self) -> StoredHead | None:
         """Return the head of the log, or None before its first entry."""
         with db.read(self._engine) as connection:
@@ -160,29 +166,6 @@ class Ledger:
             if not stored:
                 raise _unknown(sid)
             return bundling.build(connection, stored, size, note, disclosures)
-
-    def checkpoint(self, home: Home | None = None) -> tuple[StoredHead, bytes]:
-        """Return the head of the log and its note, signed by the log key; remembered on disk before.
-
-        Raises:
-            NotFoundError: code `ledger.empty`, there is no entry yet.
-            IntegrityError: as `bundle`.
-        """
-        home = home or self._resolved_home()
-        before = self.head()
-        known = None if before is None else recall(home, before.origin)
-        with db.read(self._engine) as connection:
-            state = chain.load_state(connection)
-            if state is None or not state.frontier.size:
-                opening.refuse_lost(self._engine, home)
-                raise NotFoundError(
-                    "ledger: has no entry yet", code="ledger.empty", hint="ghost spawn --intent …"
-                )
-            opening.check_memory(connection, state, known)
-        size, root = state.frontier.size, state.frontier.root()
-        note = bundling.sign_head(home, state)
-        remember(home, state.origin, size, root, database=db.name(self._engine))
-        return StoredHead(state.origin, size, root, state.last_ts, state.vkey), note
 
     def _payloads(
         self, connection: Connection, sid: str, entry_idx: int | None = None

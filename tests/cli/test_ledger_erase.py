@@ -88,7 +88,9 @@ def test_the_session_still_verifies(ghost: Command, sid: str, tmp_path: Path) ->
     ghost("bundle", sid, "-o", "before.ghost", "--disclose")
     key = ghost("session", "show", sid, "--json").json["verify_key"]
     ghost("ledger", "erase", "--session-id", sid, "--basis", "request")
-    ghost("bundle", sid, "-o", "after.ghost", "--disclose")
+    said = ghost("bundle", sid, "-o", "after.ghost", "--disclose", "--json").json
+    assert [each["fields"] for each in said["erased"]] == [["intent"], ["params"], ["response"]]
+    assert "3 payloads of it erased" in ghost("bundle", sid, "-o", "after.ghost", "--disclose").out
     for name in ("before.ghost", "after.ghost"):
         ghost("verify", name, "--key", key)
     before, after = (

@@ -13,8 +13,6 @@ from ghost_core import db
 from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import bundle, commitment, heads, tree
-from ghost_ledger.checkpoint import open_checkpoint
-from ghost_ledger.note import Vkey
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.verify import verify_bundle
@@ -198,15 +196,3 @@ def test_a_look_remembers_no_head(tmp_path: Path) -> None:
     Ledger(engine, Home(tmp_path)).bundle(owned.sid)
     assert list((tmp_path / "heads").iterdir()) != []
     engine.dispose()
-
-
-def test_a_checkpoint_is_signed_remembered_and_of_the_newest_head(
-    tmp_path: Path, recorder: Recorder, owned: Owned
-):
-    ledger = Ledger(recorder.engine, Home(tmp_path))
-    newest, note = ledger.checkpoint()
-    found = open_checkpoint(note, (Vkey.parse(recorder.log_vkey),))
-    assert (found.size, found.root) == recorder.head == (newest.size, newest.root)
-    assert heads.recall(Home(tmp_path), found.origin) == recorder.head
-    owned.act()
-    assert ledger.checkpoint()[0].size == found.size + 2
