@@ -31,10 +31,11 @@ def erase(
         str | None, typer.Option(help="Only this field, as `params` or `response`.")
     ] = None,
 ) -> None:
-    """Delete requests, replies and intent of a session for good, with their salts.
+    """Delete what a session stored, for good.
 
-    Commitments, chain and proofs stay as they are, and so do bundles that were made before. Other commands
-    wait while the database is written anew. Once more does no harm: it finishes what was interrupted.
+    Requests, replies and intent go with their salts. Commitments, chain and proofs stay as they are, and so
+    do bundles that were made before. Other commands wait while the database is written anew. Once more does
+    no harm: it finishes what was interrupted.
 
     Example: ghost ledger erase --session-id gh_… --basis "request 4711 of 2026-12-01"
     """

@@ -26,7 +26,7 @@ def verify(
         bool, typer.Option("--fast", help="Hashes, tree and head only; no signatures of entries.")
     ] = False,
 ) -> None:
-    """Verify the whole log of this home; exit 0 whole, 7 broken, 8 undecided.
+    """Verify the whole log; exit 0 whole, 7 broken, 8 undecided.
 
     Every entry with its signature and place, the tree and its tiles, the head and the one that was
     remembered, the columns that are derived, and each stored payload. Nothing is written. An open session is

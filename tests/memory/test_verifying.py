@@ -61,6 +61,7 @@ def test_a_change_past_our_doors_is_named(memory: Store, statement: str, why: st
     saved = memory.keep("the port is 8402")
     memory.write(lambda w: projects.ensure(w, "_other"))
     with raw(memory.folder) as other:
+        other.execute("DROP TRIGGER payloads_update")
         other.execute(statement)
     ((name, state, said),) = wrong(memory)
     assert (name, state) == (saved.id, "broken")
