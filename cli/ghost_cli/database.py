@@ -42,7 +42,9 @@ Reader = Annotated[
 
 @app.command()
 def init(*, recorder: Recorder = None, reader: Reader = None) -> None:
-    """Make the tables, and on PostgreSQL the two roles that are not their owner.
+    """Make the tables, and on PostgreSQL two roles.
+
+    One appends, for machines where agents run; one reads, for auditors.
 
     Run it as the role that is to own the tables, and again whenever you like: each role then has exactly
     the rights it needs. A role that is not there is made, and may log in.
@@ -56,7 +58,9 @@ def init(*, recorder: Recorder = None, reader: Reader = None) -> None:
 
 @app.command()
 def upgrade() -> None:
-    """Bring the tables up to date after a new version of ghost; roles keep their kind of rights.
+    """Bring the tables up to date.
+
+    After a new version of ghost. Roles keep their kind of rights.
 
     Example: ghost database upgrade
     """

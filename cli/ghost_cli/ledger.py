@@ -5,12 +5,13 @@ from __future__ import annotations
 import typer
 
 from ghost_cli.ledger_erase import erase
+from ghost_cli.ledger_export import export
 from ghost_cli.ledger_head import head
 from ghost_cli.ledger_verify import verify
 
 app = typer.Typer(
     name="ledger",
-    help="Print its head, verify it, erase payloads.",
+    help="Print its head, verify it, export it, erase payloads.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -19,9 +20,10 @@ app = typer.Typer(
 
 @app.callback()
 def ledger() -> None:
-    """Print its head, verify it, erase payloads."""
+    """Print its head, verify it, export it, erase payloads."""
 
 
 app.command()(head)
 app.command()(verify)
+app.command()(export)
 app.command()(erase)
