@@ -173,6 +173,7 @@ def _leaks_are_blamed_here() -> Iterator[None]:
     """Collect before the next module starts, so that a socket left open fails the one that left it."""
     yield
     gc.collect()
+    gc.freeze()  # what is still there is here to stay, and need not be looked at after each module
 
 
 @pytest.fixture(autouse=True)
