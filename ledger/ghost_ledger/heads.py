@@ -22,6 +22,7 @@ from ghost_core.paths import Home
 __all__ = [
     "RememberedHead",
     "compare",
+    "held",
     "locked",
     "recall",
     "remember",
@@ -159,6 +160,19 @@ def locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(handle)
+
+
+@contextmanager
+def held(folder: Path, name: str, *, code: str) -> Iterator[None]:
+    """Hold a folder of our own, made if it is not there; raises UnavailableError where it cannot be used."""
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        with locked(folder):
+            yield
+    except OSError as error:
+        raise UnavailableError(
+            f"{name} {str(folder)!r}: cannot be used, {error.strerror}", code=code
+        ) from error
 
 
 def replace(path: Path, content: bytes) -> None:

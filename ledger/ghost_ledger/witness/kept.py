@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ghost_core.errors import IntegrityError, UnavailableError
+from ghost_core.errors import IntegrityError
 from ghost_core.paths import Home
 from ghost_ledger import canonical, heads
 from ghost_ledger.canonical import Value
@@ -47,15 +47,8 @@ class Kept:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Ask witnesses from one place at a time: whoever has the folder has the newest head."""
-        try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            with heads.locked(self.folder):
-                yield
-        except OSError as error:
-            raise UnavailableError(
-                f"cosigned heads {str(self.folder)!r}: cannot be used, {error.strerror}",
-                code="heads.unwritable",
-            ) from error
+        with heads.held(self.folder, "cosigned heads", code="heads.unwritable"):
+            yield
 
     def load(self, log: Vkey, witnesses: Sequence[WitnessKey]) -> Cosigned | None:
         """Return the last cosigned head of a log; None if there is none that holds."""

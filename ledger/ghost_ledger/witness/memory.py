@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from ghost_core.errors import IntegrityError, UnavailableError
+from ghost_core.errors import IntegrityError
 from ghost_core.paths import Home
 from ghost_ledger import canonical, heads, identity
 from ghost_ledger.canonical import Value
@@ -54,15 +54,8 @@ class Memory:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the memory against all other threads and processes."""
-        try:
-            self.folder.mkdir(mode=0o700, exist_ok=True)
-            with heads.locked(self.folder):
-                yield
-        except OSError as error:
-            raise UnavailableError(
-                f"witness memory {str(self.folder)!r}: cannot be used, {error.strerror}",
-                code="witness.unwritable",
-            ) from error
+        with heads.held(self.folder, "witness memory", code="witness.unwritable"):
+            yield
 
     def last(self, origin: str) -> Checkpoint | None:
         """Return the last cosigned head of a log, or None.

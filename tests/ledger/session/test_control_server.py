@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import uvloop
 
 from ghost_core.errors import (
     FailedError,
@@ -132,8 +133,6 @@ def test_a_request_that_stops_the_server_is_still_answered(sid: str) -> None:
 
 
 def test_uvloop_serves_too(sid: str) -> None:
-    uvloop = pytest.importorskip("uvloop")
-
     async def main():
         async with ControlServer(sid, echo):
             return await asyncio.wait_for(asyncio.to_thread(ask, sid, {"a": 1}, timeout=5), 5)
