@@ -176,7 +176,8 @@ def _life(view: Document) -> str:
     allowed = text.span(view["ttl_seconds"] * 1_000_000) if view["ttl_seconds"] else "no limit"
     if view["lived_for_seconds"] is None:
         return f"{allowed} allowed"
-    return f"{text.span(view['lived_for_seconds'] * 1_000_000)} of {allowed} allowed"
+    lived = view["lived_for_seconds"]  # whole seconds
+    return f"{text.span(lived * 1_000_000) if lived else 'under 1 s'} of {allowed} allowed"
 
 
 def _traffic(view: Document) -> str | None:

@@ -33,6 +33,11 @@ def test_an_open_session_has_no_end() -> None:
     assert (shown.ended, shown.life) == ("not yet", "5 min allowed")
 
 
+def test_a_life_is_told_in_whole_seconds() -> None:
+    assert _prepared(lived_for_seconds=0).life == "under 1 s of 5 min allowed"
+    assert _prepared(lived_for_seconds=1).life == "1 s of 5 min allowed"
+
+
 def test_commands_are_folded_for_a_shell() -> None:
     first, second = _prepared().commands
     assert first.endswith(f" \\\n  -o {views.SID}.ghost")
