@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from ghost_cli import evidence, output
+from ghost_cli.pinned import pinned
 from ghost_ledger.export import stream
 
 BROKEN = 7
@@ -32,7 +33,9 @@ def export(
     session_id: Annotated[
         str, typer.Option(help="Session; without one, all of them.", envvar="GHOST_SESSION_ID")
     ] = "",
-    key: Annotated[str, typer.Option(help="Key to trust instead of the log key in keys/.")] = "",
+    key: Annotated[
+        str | None, typer.Option(help="Key to trust instead of the log key in keys/.")
+    ] = None,
 ) -> int:
     """Print sessions as lines of JSON.
 
@@ -43,10 +46,11 @@ def export(
 
     Example: ghost ledger export --format otlp --session-id gh_…
     """
+    trusted = None if key is None else pinned(key)
     codes: list[int] = []
     with evidence.opened() as found:
         for session in stream.sessions(
-            found.ledger, found.home, form.value, sid=session_id, key=key or None
+            found.ledger, found.home, form.value, sid=session_id, key=trusted
         ):
             for document in session.documents:
                 output.raw(json.dumps(document, separators=(",", ":")).encode() + b"\n")

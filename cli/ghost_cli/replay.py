@@ -12,6 +12,7 @@ import typer
 
 from ghost_cli import evidence, output
 from ghost_cli.evidence import Kind
+from ghost_cli.pinned import pinned
 from ghost_core.errors import UsageError
 from ghost_ledger.export.replay import all_view, csv_text, session_view, view_exit_code
 from ghost_ledger.export.table import COLUMNS
@@ -58,7 +59,9 @@ def replay(
     disclose: Annotated[
         bool, typer.Option("--disclose", help="Add salts, requests and replies.")
     ] = False,
-    key: Annotated[str, typer.Option(help="Key to trust instead of the log key in keys/.")] = "",
+    key: Annotated[
+        str | None, typer.Option(help="Key to trust instead of the log key in keys/.")
+    ] = None,
 ) -> int:
     """Show what a session did, verified; exit 0 verified, 7 broken, 8 incomplete.
 
@@ -70,10 +73,11 @@ def replay(
         raise UsageError(
             "expected --session-id or --all", code="usage.session", hint="ghost session list"
         )
+    trusted = None if key is None else pinned(key)
     parts = "none" if form is not Format.HTML else "full" if disclose else "excerpt"
     with evidence.opened() as found:
         place = (found.ledger, found.home)
-        more: dict[str, Any] = {"key": key or None, "disclose": disclose, "parts": parts}
+        more: dict[str, Any] = {"key": trusted, "disclose": disclose, "parts": parts}
         if everything:
             view = all_view(*place, **more)
         else:

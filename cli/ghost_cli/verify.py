@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from ghost_cli import output
+from ghost_cli.pinned import pinned
 from ghost_core.errors import (
-    GhostError,
     IncompleteError,
     IntegrityError,
     NotFoundError,
@@ -68,10 +68,11 @@ def verify(
 
     Example: ghost verify session.ghost --key "$(cat session.key)"
     """
+    keys = tuple(pinned(text) for text in key or ())
     known = None if head is None else read(head, limit=NOTE_LIMIT)
     asked = None if policy is None else Policy.parse(read(policy, limit=POLICY_LIMIT))
     contents = [(path, read(path, limit=BUNDLE_LIMIT)) for path in files]
-    trusted = _Trusted(tuple(key or ()), known, asked)
+    trusted = _Trusted(keys, known, asked)
     judged = [_judge(path, data, trusted, fast=fast) for path, data in contents]
     code = _worst([item.report.exit_code for item in judged])
     output.result(_document(judged, code), "\n\n".join(_text(item) for item in judged))
@@ -105,17 +106,11 @@ def _judge(path: Path, data: bytes, trusted: _Trusted, *, fast: bool) -> _Judged
             data, trusted.keys, head=trusted.head, policy=trusted.policy, fast=fast
         )
     except IntegrityError as error:
-        return _unreadable(path, error)
+        return _Judged(path, Report((Axis("content", "invalid", f"no bundle: {error.message}"),)))
     except IncompleteError as error:
         return _Judged(path, Report((Axis("content", "incomplete", error.message),)))
     pinned = trusted.keys or (trusted.policy and trusted.policy.logs)
     return _Judged(path, report, "" if pinned else _PIN)
-
-
-def _unreadable(path: Path, error: GhostError) -> _Judged:
-    """Report a file that is no bundle; a key that is none is the key's fault."""
-    name = "key" if error.code == "ledger.key" else "content"
-    return _Judged(path, Report((Axis(name, "invalid", error.message),)))
 
 
 def _worst(codes: list[int]) -> int:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from ghost_core.errors import IntegrityError
 from ghost_ledger.entry import session_name
+from ghost_ledger.keys import check_public
 from ghost_ledger.note import Vkey
 
-__all__ = ["Pins", "match_session", "read_pins"]
+__all__ = ["Pins", "match_session", "read_key", "read_pins"]
 
 _RAW = re.compile(r"ed25519_public_([0-9a-f]{64})\Z")
 
@@ -33,20 +34,29 @@ def read_pins(keys: Sequence[str], log: str, sid: str, *, listed: Sequence[Vkey]
     Raises:
         IntegrityError: a text that is neither a vkey line nor `ed25519_public_` and 64 hex digits.
     """
-    named, bare = list(listed), list[bytes]()
+    read = [read_key(text) for text in keys]
+    named = [*listed, *(key for key in read if isinstance(key, Vkey))]
     name = session_name(log, sid)
-    for text in keys:
-        match = _RAW.match(text)
-        if match is None:
-            named.append(Vkey.parse(text))
-        else:
-            bare.append(Vkey(name, bytes.fromhex(match[1])).public)
     return Pins(
         given=bool(keys) or bool(listed),
         session=tuple(key for key in named if key.name == name),
         log=tuple(key for key in named if key.name == log),
-        bare=tuple(bare),
+        bare=tuple(key for key in read if isinstance(key, bytes)),
     )
+
+
+def read_key(text: str) -> Vkey | bytes:
+    """Read one key as a caller gives it: a vkey line, or a public key that bears no name.
+
+    Raises:
+        IntegrityError: neither a vkey line nor `ed25519_public_` and 64 hex digits of a sound key.
+    """
+    match = _RAW.match(text)
+    if match is None:
+        return Vkey.parse(text)
+    public = bytes.fromhex(match[1])
+    check_public(public)
+    return public
 
 
 def match_session(pins: Pins, used: Vkey) -> bool:
