@@ -19,4 +19,5 @@ def line(ledger: Ledger, sid: str, last: Last | None) -> str:
     # One line, whatever a name or a hook says.
     told = " ".join(f"{last.host}: {last.refusal.message}".split())
     shown = told if len(told) <= _LIMIT else f"{told[:_LIMIT]}…"
-    return f"{calls}: {shown} ({last.refusal.code})"
+    by = ", ".join(filter(None, (last.refusal.code, last.refusal.rule)))
+    return f"{calls}: {shown} ({by})"

@@ -66,3 +66,9 @@ def test_a_message_stays_one_line_of_some_length() -> None:
     assert text.startswith("1 call refused: api.test: no sealed: by me xxx")
     assert len(text.splitlines()) == 1
     assert len(text) < 500
+
+
+def test_the_rule_that_said_no_is_named() -> None:
+    last = Last(SID, "api.test", Refusal(500, "hook.timeout", "took too long", "hook", "hook:a.sh"))
+    shown = line(cast("Ledger", Rows(("denied", 1))), SID, last)
+    assert shown == "1 call refused: api.test: took too long (hook.timeout, hook:a.sh)"
