@@ -19,5 +19,10 @@ def line(ledger: Ledger, sid: str, last: Last | None) -> str:
     # One line, whatever a name or a hook says.
     told = " ".join(f"{last.host}: {last.refusal.message}".split())
     shown = told if len(told) <= _LIMIT else f"{told[:_LIMIT]}…"
-    by = ", ".join(filter(None, (last.refusal.code, last.refusal.rule)))
+    by = ", ".join(filter(None, (last.refusal.code, _written_by_someone(last.refusal.rule))))
     return f"{calls}: {shown} ({by})"
+
+
+def _written_by_someone(rule: str) -> str:
+    """Name a rule where there is a line or file to look at; a scope's own code says all."""
+    return rule if rule.startswith(("hook:", "rule:", "schema:", "limit:")) else ""
