@@ -1,7 +1,7 @@
 """Comparing the derived tables with the signed entries: what an audit of the whole database looks at.
 
 Everything but the entries is computed from them again by the very function that the writer used, and must be
-equal: for the whole log at once, or for one session after the other, so that a long log needs no memory.
+equal: one session after the other, so that a long log needs no memory.
 """
 
 from __future__ import annotations
@@ -9,30 +9,23 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from heapq import merge
 from typing import Any, Final
 
 import sqlalchemy as sa
-from sqlalchemy.engine import Connection, Engine, Row
+from sqlalchemy.engine import Connection, Row
 
-from ghost_core import db
-from ghost_core.errors import GhostError, IncompleteError
-from ghost_ledger import commitment, entry, tree
+from ghost_core.errors import IncompleteError
+from ghost_ledger import commitment, entry
 from ghost_ledger.derivation import KEYS, Change, Fact, Key, derive
 from ghost_ledger.entry import Entry
 from ghost_ledger.note import Vkey
 from ghost_ledger.store import time_text
-from ghost_ledger.tree import Frontier
-from ghost_ledger.verify.log import Row as Stored
-from ghost_ledger.verify.log import columns
 
-__all__ = ["Difference", "by_session", "differences"]
+__all__ = ["Difference", "by_session"]
 
-_ENTRIES: Final = sa.text(
-    "SELECT idx, sid, seq, prev, type, id, ts, body, sig, leaf_hash FROM entries ORDER BY idx"
-)
 PAGE: Final = 500
 _PAGE: Final = sa.text(
     "SELECT idx, seq, body, sig, leaf_hash FROM entries WHERE sid = :sid AND seq >= :seq"
@@ -43,7 +36,6 @@ _ABOUT: Final = sa.text(
     "SELECT idx, body, sig, leaf_hash FROM entries"
     " WHERE type IN ('action.unknown', 'session.abandoned') ORDER BY idx"
 )
-_HEAD: Final = sa.text("SELECT origin, size, frontier FROM log_head")
 _SALT: Final = sa.text(
     "SELECT p.salt, e.body FROM payloads p JOIN entries e ON e.idx = p.entry_idx"
     " WHERE e.sid = :sid AND e.type = 'session.spawn' AND p.field = 'intent'"
@@ -59,67 +51,6 @@ class Difference:
     column: str
     expected: str
     found: str
-
-
-def differences(engine: Engine) -> list[Difference]:
-    """Return every value in the database that differs from what the entries say; empty is good.
-
-    Raises:
-        IntegrityError: code `ledger.duplicate`, two entries claim the same row.
-        UnavailableError: as `db.read`.
-    """
-    with db.read(engine) as connection:
-        scan = _Scan(connection)
-        derived = derive(scan.facts())
-        scan.compare_head()
-        found = [*scan.found]
-        for table in KEYS:
-            found += _table_differences(connection, table, derived)
-        return found
-
-
-@dataclass(slots=True)
-class _Scan:
-    """One pass over the entries: checks their own columns, remembers each session's key."""
-
-    connection: Connection
-    found: list[Difference] = field(default_factory=list)
-    _keys: dict[str, Vkey] = field(default_factory=dict)
-    _frontier: Frontier = field(default_factory=Frontier)
-
-    def facts(self) -> Iterator[Fact]:
-        """Yield what the readable entries say."""
-        for row in self.connection.execute(_ENTRIES):
-            try:
-                yield self._fact(row)
-            except GhostError as error:
-                self._note(row, "body", "a valid entry", error.message)
-
-    def compare_head(self) -> None:
-        """Compare the head row with the frontier over the stored leaf hashes."""
-        row = self.connection.execute(_HEAD).first()
-        if row is None:
-            return
-        expected, found = self._frontier.encode(), bytes(row.frontier)
-        if row.size != self._frontier.size or expected != found:
-            sizes = str(self._frontier.size), str(row.size)
-            self.found.append(Difference("log_head", str(row.origin), "frontier", *sizes))
-
-    def _fact(self, row: Row[Any]) -> Fact:
-        self._frontier = self._frontier.append(row.leaf_hash)
-        read = entry.parse(row.body)
-        if read.type == "session.spawn":
-            self._keys.setdefault(read.sid, Vkey.parse(str(read.fields["vkey"])))
-        key = self._keys.get(read.sid)
-        if key is None:
-            raise GhostError("no session.spawn before it")
-        leaf = tree.leaf_hash(entry.leaf(row.body, row.sig, key.name, key.key_id))
-        for column, expected, found in columns(Stored(*tuple(row)), read, leaf):
-            self._note(row, column, expected, found)
-        return _as_fact(row, read, leaf, key)
-
-    def _note(self, row: Row[Any], column: str, expected: str, found: str) -> None:
-        self.found.append(Difference("entries", str(row.idx), column, expected, found))
 
 
 def by_session(connection: Connection) -> Iterator[Difference]:
@@ -186,13 +117,12 @@ def _as_fact(row: Row[Any], read: Entry, leaf: bytes, key: Vkey | None) -> Fact:
 
 
 def _table_differences(
-    connection: Connection, table: str, derived: Mapping[Key, Change], sid: str | None = None
+    connection: Connection, table: str, derived: Mapping[Key, Change], sid: str
 ) -> Iterator[Difference]:
     expected = {key[1]: change for key, change in derived.items() if key[0] == table}
     name = KEYS[table]
-    where = "" if sid is None else " WHERE session_id = :sid"
-    query = sa.text(f"SELECT * FROM {table}{where}")  # noqa: S608  # our own names
-    for row in connection.execute(query, {} if sid is None else {"sid": sid}).mappings():
+    query = sa.text(f"SELECT * FROM {table} WHERE session_id = :sid")  # noqa: S608  # our own names
+    for row in connection.execute(query, {"sid": sid}).mappings():
         change = expected.pop(row[name], None)
         if change is None:
             yield Difference(table, str(row[name]), "", "no row", "a row")

@@ -23,14 +23,13 @@ from ghost_core.settings import load
 from ghost_ledger.drafts import Draft
 from ghost_ledger.export.replay import session_view
 from ghost_ledger.lending import AT_ONCE
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.session import borrowing
 from ghost_ledger.session.custody import Custody
 from ghost_ledger.session.messages import Message
 from support.handclock import HandClock
-from support.ledger import CLOSED, intent, rows
+from support.ledger import CLOSED, differences, intent, rows
 from support.owner import change, honest, owner_of, spawned
 
 

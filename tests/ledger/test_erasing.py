@@ -15,11 +15,20 @@ from ghost_core.paths import Home
 from ghost_ledger import bundle, entry
 from ghost_ledger.erasing import Wanted, scrub
 from ghost_ledger.export.replay import session_view
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.verify import verify_bundle
-from support.ledger import CLOSED, intent, open_recorder, raw, rows, sealed, spawned, url_of
+from support.ledger import (
+    CLOSED,
+    differences,
+    intent,
+    open_recorder,
+    raw,
+    rows,
+    sealed,
+    spawned,
+    url_of,
+)
 
 CANARY = "canary-of-an-intent-" + "x" * 200
 

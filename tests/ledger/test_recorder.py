@@ -18,7 +18,6 @@ from ghost_core.errors import DeniedError, IntegrityError, NotFoundError, Unavai
 from ghost_core.paths import Home
 from ghost_ledger import bundle, entry, heads
 from ghost_ledger.keys import SecretKey
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Draft, Recorder
 from ghost_ledger.verify import verify_bundle
@@ -28,6 +27,7 @@ from support.ledger import (
     CLOSED,
     Owned,
     denied,
+    differences,
     intent,
     open_recorder,
     raw,

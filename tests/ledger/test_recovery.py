@@ -12,11 +12,10 @@ import pytest
 
 from ghost_core.errors import DeniedError
 from ghost_ledger import entry
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recovery import Recovered
 from ghost_ledger.session.custody import is_owned
-from support.ledger import Owned, denied, intent, open_recorder, rows, spawned
+from support.ledger import Owned, denied, differences, intent, open_recorder, rows, spawned
 
 CRASHING = """
 import sys

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from ghost_ledger.projections import differences
 from ghost_memory import binding, changing, decisions, importing, links, projects, reading, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.exchange import SCHEMA
@@ -16,6 +15,7 @@ from ghost_memory.importing import Brought
 from ghost_memory.journal import Writing
 from ghost_memory.values import GLOBAL
 from support.godb import NEW, OLD, go_database
+from support.ledger import differences
 from support.memory import PROJECT, SECRET, Store, memory_at
 
 

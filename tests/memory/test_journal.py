@@ -16,13 +16,12 @@ from hypothesis import strategies as st
 from ghost_core import ids as core_ids
 from ghost_core.errors import GhostError, UnavailableError
 from ghost_ledger import commitment, entry
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_memory import belongings, binding, changing, decisions, links, saving, tasks
 from ghost_memory.changing import Fields
 from ghost_memory.journal import Change, Journal, Who, Writing
 from ghost_memory.saving import Note
-from support.ledger import raw, rows
+from support.ledger import differences, raw, rows
 from support.memory import PROJECT, Store, memory_at
 
 ANY = st.text(st.characters(), max_size=80)

@@ -20,9 +20,8 @@ from sqlalchemy.schema import CreateTable
 from ghost_core import db, db_sqlite
 from ghost_core.migrations import HEAD
 from ghost_ledger import schema
-from ghost_ledger.projections import differences
 from ghost_memory import tables
-from support.ledger import open_recorder, raw, rows, spawned, url_of
+from support.ledger import differences, open_recorder, raw, rows, spawned, url_of
 from support.memory import Store, memory_at
 
 ROWS = [getattr(tables, name) for name in tables.__all__]

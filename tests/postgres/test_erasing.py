@@ -15,11 +15,10 @@ from ghost_core.paths import Home
 from ghost_ledger.auditing import audit
 from ghost_ledger.erasing import Wanted, scrub
 from ghost_ledger.export.replay import session_view
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_ledger.schema import check_guards
-from support.ledger import CLOSED, intent, sealed, spawned
+from support.ledger import CLOSED, differences, intent, sealed, spawned
 from support.postgres import Shared
 
 pytestmark = pytest.mark.postgres

@@ -15,7 +15,6 @@ from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
 from ghost_core.settings import Settings
 from ghost_ledger.export.replay import standing
-from ghost_ledger.projections import differences
 from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
 from ghost_memory import changing, fulltext, memories, passive, projects, verifying, words
@@ -23,6 +22,7 @@ from ghost_memory.journal import Journal, Who
 from ghost_memory.pgvector_column import ready
 from ghost_memory.sense import Sense
 from support.handclock import HandClock
+from support.ledger import differences
 from support.memory import Store
 from support.postgres import Shared
 

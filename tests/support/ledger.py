@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ghost_core import ids
+from sqlalchemy.engine import Engine
+
+from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.paths import Home
-from ghost_ledger import commitment, entry
+from ghost_ledger import commitment, entry, projections
 from ghost_ledger.canonical import Value
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.note import Vkey
+from ghost_ledger.projections import Difference
 from ghost_ledger.recorder import Draft, Payload, Receipt, Recorder
 from support.database import prepare
 
@@ -70,6 +73,12 @@ def script(folder: Path, statements: str) -> None:
     """Run statements from outside."""
     with raw(folder) as connection:
         connection.executescript(statements)
+
+
+def differences(engine: Engine) -> list[Difference]:
+    """Return every derived value that the entries do not say."""
+    with db.read(engine) as connection:
+        return list(projections.by_session(connection))
 
 
 def edit(folder: Path, statement: str, *values: object) -> None:
