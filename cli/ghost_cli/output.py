@@ -34,7 +34,7 @@ class Options(NamedTuple):
     verbose: bool = False
 
 
-_OPTIONS: ContextVar[Options] = ContextVar("ghost_options", default=Options())  # noqa: B039
+_OPTIONS: ContextVar[Options] = ContextVar("ghost_options", default=Options())  # noqa: B039  # frozen
 
 
 def options() -> Options:

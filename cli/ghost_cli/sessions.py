@@ -160,9 +160,9 @@ def with_engine[T](program: Coroutine[object, object, T]) -> T:
 
 async def _with_lookups[T](program: Coroutine[object, object, T]) -> T:
     """Give the loop the threads in which it looks up names; it reads how many as it first needs one."""
-    if _LOOKUPS in os.environ:  # noqa: TID251
+    if _LOOKUPS in os.environ:  # noqa: TID251  # the event loop's setting, not one of ours
         return await program
-    os.environ[_LOOKUPS] = _LOOKUP_THREADS  # noqa: TID251
+    os.environ[_LOOKUPS] = _LOOKUP_THREADS  # noqa: TID251  # as above
     numeric = socket.NI_NUMERICHOST | socket.NI_NUMERICSERV
     await asyncio.get_running_loop().getnameinfo(("127.0.0.1", 0), numeric)
     del os.environ[_LOOKUPS]  # noqa: TID251  # our children have loops of their own

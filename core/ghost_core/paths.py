@@ -121,7 +121,7 @@ def runtime_dir() -> Path:
     try:
         return _private(shared)
     except UnavailableError:
-        return _private(Path(f"/tmp/ghost_sessions-{os.getuid()}"))  # noqa: S108
+        return _private(Path(f"/tmp/ghost_sessions-{os.getuid()}"))  # noqa: S108  # as above
 
 
 def runtime_place() -> Path:
@@ -135,7 +135,7 @@ def runtime_place() -> Path:
     found = shared.lstat()
     if found.st_uid == os.getuid() and not found.st_mode & 0o077:
         return shared
-    return Path(f"/tmp/ghost_sessions-{os.getuid()}")  # noqa: S108
+    return Path(f"/tmp/ghost_sessions-{os.getuid()}")  # noqa: S108  # as above
 
 
 def _private(folder: Path) -> Path:

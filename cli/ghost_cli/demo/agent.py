@@ -72,9 +72,9 @@ def by_urllib(
     method: str, url: str, headers: dict[str, str], data: bytes | None
 ) -> Iterator[tuple[int, bytes]]:
     """Call with the standard library, which reads the same environment."""
-    request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310
+    request = urllib.request.Request(url, data, headers, method=method)  # noqa: S310  # https, of the demo
     try:
-        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310
+        with urllib.request.urlopen(request, timeout=10) as answer:  # noqa: S310  # as above
             yield answer.status, b""
             while piece := answer.read1():
                 yield answer.status, piece
