@@ -20,7 +20,9 @@ def free(hosts: tuple[str, ...], port: int) -> tuple[tuple[str, ...], int]:
     """
     usable = tuple(host for host in hosts if _bindable(host, 0))
     if not usable:
-        raise UnavailableError(f"address {hosts!r}: cannot listen there", code="proxy.address")
+        raise UnavailableError(
+            f"address {', '.join(hosts)}: is none of this machine", code="proxy.address"
+        )
     if port == 0:
         return usable, _any_port(usable)
     for host in usable:

@@ -39,7 +39,7 @@ def init(
         raise UnavailableError(
             f"file {str(path)!r}: exists",
             code="config.exists",
-            hint="replace it: ghost config init --force",
+            hint="change it as it is; one without your changes: ghost config init --force",
         )
     write_file(path, (files("ghost_core") / "ghost.toml").read_bytes(), mode=0o600)
     output.result({"schema": "ghost/config-init/v1", "file": str(path)}, f"wrote {path}")

@@ -1,8 +1,11 @@
-"""The option `--key` of commands that verify: the key the caller trusts, read before anything is judged."""
+"""Keys of a command line, `--key` and `--log`: read before anything is judged."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ghost_core.errors import IntegrityError, UsageError
+from ghost_ledger.note import Vkey
 from ghost_ledger.verify.pins import read_key
 
 
@@ -23,3 +26,15 @@ def pinned(text: str) -> str:
             hint="verify_key of ghost spawn, or the line that ghost bundle ends with",
         ) from error
     return text
+
+
+def log_keys(texts: Iterable[str]) -> list[Vkey]:
+    """Return the keys of the logs that a witness cosigns for; raises UsageError for what is none."""
+    try:
+        return [Vkey.parse(text) for text in texts]
+    except IntegrityError as error:
+        raise UsageError(
+            f"--log: no key ({error.message})",
+            code="usage.key",
+            hint="the line that ghost bundle ends with, behind --key",
+        ) from error

@@ -146,7 +146,7 @@ def _exists(pid: int) -> int:
     return 1
 
 
-def require_free(host: str, port: int) -> None:
+def require_free(host: str, port: int, command: str = "ghost possess") -> None:
     """Fail early where somebody listens: the engine takes a second to load and would find the same.
 
     Raises UnavailableError `port.busy`.
@@ -162,11 +162,18 @@ def require_free(host: str, port: int) -> None:
         except OSError as error:
             if error.errno != errno.EADDRINUSE:
                 return  # the engine explains what is wrong with the address
-            raise UnavailableError(
-                f"port {port}: in use by another process",
-                code="port.busy",
-                hint="ghost possess --stop, or choose another port: ghost possess --port PORT",
-            ) from error
+            raise _busy(port, command) from error
+
+
+def _busy(port: int, command: str) -> UnavailableError:
+    """Name who listens if it is a possess of this home: nobody else is stopped by `--stop`."""
+    ours = any(each.port == port for each in _alive())
+    return UnavailableError(
+        f"port {port}: in use by {'a possess of this home' if ours else 'another process'}",
+        code="port.busy",
+        hint=(f"stop it: ghost possess --stop --port {port}, or " if ours else "")
+        + f"choose another port: {command} --port PORT",
+    )
 
 
 def first_object(child: subprocess.Popen[bytes], *, seconds: float) -> dict[str, object] | None:

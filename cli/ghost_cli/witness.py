@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from ghost_cli import output, running, streams
+from ghost_cli.pinned import log_keys
 from ghost_core.clock import SystemClock
 from ghost_core.errors import UnavailableError, UsageError
 from ghost_core.paths import home as ghost_home
@@ -62,15 +63,15 @@ def serve(
     """
     from ghost_ledger.witness.witness import Witness
 
-    keys = [*map(Vkey.parse, log or ()), *_listed(logs)]
-    if not keys:
+    known = [*log_keys(log or ()), *_listed(logs)]
+    if not known:
         raise UsageError(
             "expected the key of a log: --log VKEY, or --logs FILE",
             code="usage.logs",
             hint="ghost bundle prints the key of a log behind --key",
         )
-    running.require_free(host, port)
-    found = Witness.open(ghost_home().ensure(), keys, SystemClock(), name=name)
+    running.require_free(host, port, "ghost witness serve")
+    found = Witness.open(ghost_home().ensure(), known, SystemClock(), name=name)
     with _listening(host, port, found) as server:
         return _until_told(server, found)
 

@@ -13,12 +13,32 @@ from ghost_core.errors import ConfigError
 from ghost_core.settings_models import Settings
 from ghost_core.settings_sources import Sources
 
+_KINDS = {
+    "int_": "expected a whole number",
+    "float_": "expected a number",
+    "bool_": "expected true or false",
+    "string_type": "expected a text in quotes",
+    "tuple_type": 'expected a list, as in ["one", "two"]',
+    "list_type": 'expected a list, as in ["one", "two"]',
+    "dict_type": "expected a table",
+    "model_type": "expected a table",
+    "model_attributes_type": "expected a table",
+    "missing": "is missing",
+}
+"""How kinds of the library's errors begin, and what each means to who writes a file."""
+_LIMITS = {
+    "greater_than": ("gt", "more than {}"),
+    "greater_than_equal": ("ge", "{} or more"),
+    "less_than": ("lt", "less than {}"),
+    "less_than_equal": ("le", "{} or less"),
+}
+
 type Location = tuple[int | str, ...]
 
 
 def refused(error: ValidationError, sources: Sources) -> ConfigError:
     """Return the error for the first thing that is wrong."""
-    first = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    first = error.errors(include_url=False, include_input=False)[0]
     steps = tuple(str(each) for each in _named(first["loc"]))
     where = _origin(steps, sources)
     key = ".".join(steps)
@@ -31,7 +51,7 @@ def refused(error: ValidationError, sources: Sources) -> ConfigError:
     return ConfigError(
         f"setting {key!r} in {where}: {_expectation(first)}",
         code="config.value",
-        hint="the values in force are listed by: ghost config show --origin",
+        hint="what each setting may hold is listed by: ghost config schema",
     )
 
 
@@ -41,6 +61,16 @@ def _named(location: Location) -> Iterable[int | str]:
 
 
 def _expectation(error: ErrorDetails) -> str:
+    """Say what was expected in our words: those of the library name types of Python."""
+    kind, limits = error["type"], error.get("ctx", {})
+    ours = next((words for start, words in _KINDS.items() if kind.startswith(start)), None)
+    if ours is not None:
+        return ours
+    if kind in _LIMITS:
+        name, words = _LIMITS[kind]
+        return f"expected {words.format(limits[name])}"
+    if kind == "literal_error":
+        return f"expected {limits['expected']}"
     text = error["msg"].removeprefix("Value error, ")
     return text[:1].lower() + text[1:]
 

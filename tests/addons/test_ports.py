@@ -47,6 +47,11 @@ def test_an_address_that_is_not_ours_is_told(host: str) -> None:
     assert refused((host,), 0).code == "proxy.address"
 
 
+def test_addresses_that_are_not_ours_are_named() -> None:
+    hosts = ("192.0.2.1", "2001:db8::1")
+    assert refused(hosts, 0).message == "address 192.0.2.1, 2001:db8::1: is none of this machine"
+
+
 def test_no_port_that_is_free_on_all_addresses_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ports, "_bindable", lambda _, port: port == 0)
     assert refused(LOOPBACKS, 0).code == "port.busy"

@@ -22,10 +22,13 @@ def test_init_writes_the_annotated_file_privately(home: Path) -> None:
     assert written.stat().st_mode & 0o777 == 0o600
 
 
-def test_init_replaces_a_file_only_when_forced(home: Path) -> None:
+def test_init_replaces_a_file_only_when_forced(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     home.mkdir()
     (home / "ghost.toml").write_text("# mine", "utf-8")
     assert main(["config", "init"]) == 4
+    assert "hint: change it as it is" in capsys.readouterr().err
     assert (home / "ghost.toml").read_text("utf-8") == "# mine"
     assert main(["config", "init", "--force"]) == 0
     assert (home / "ghost.toml").read_text("utf-8") != "# mine"

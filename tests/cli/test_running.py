@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 import subprocess
 import sys
@@ -106,6 +107,20 @@ def test_a_free_port_is_fine_and_a_busy_one_is_not() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken, pytest.raises(UnavailableError) as caught:
         running.require_free("localhost", taken.getsockname()[1])
     assert (caught.value.code, caught.value.exit_code) == ("port.busy", 4)
+    assert "another process" in caught.value.message
+    assert caught.value.hint == "choose another port: ghost possess --port PORT"
+
+
+def test_a_port_of_our_own_is_told_as_ours_and_how_to_free_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = int(taken.getsockname()[1])
+        note(port, pid=os.getpid(), started=running._started(os.getpid()))
+        with pytest.raises(UnavailableError, match="by a possess of this home") as caught:
+            running.require_free("localhost", port, "ghost witness serve")
+    assert caught.value.hint == (
+        f"stop it: ghost possess --stop --port {port}, or "
+        "choose another port: ghost witness serve --port PORT"
+    )
 
 
 def test_an_address_of_nobody_is_left_to_the_engine_to_explain() -> None:

@@ -68,8 +68,8 @@ def test_without_a_log_there_is_nothing_to_cosign(home: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "code"),
     [
-        (["--log", "x"], 7),
-        (["--log", named(1).format()], 7),
+        (["--log", "x"], 2),
+        (["--log", named(1).format()], 2),
         (["--logs", "missing"], 4),
         (["--log", LOG.vkey.format(), "--host", "192.0.2.1"], 4),
         (["--log", LOG.vkey.format(), "--name", "two words"], 7),
@@ -84,7 +84,9 @@ def test_a_busy_port_is_named(home: Path, capsys: pytest.CaptureFixture[str]) ->
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         assert main(["witness", "serve", "--port", port, "--log", LOG.vkey.format()]) == 4
-    assert f"port {port}" in capsys.readouterr().err
+    printed = capsys.readouterr().err
+    assert f"port {port}" in printed
+    assert "ghost witness serve --port PORT" in printed
 
 
 def test_a_lost_memory_is_refused(home: Path, tmp_path: Path) -> None:

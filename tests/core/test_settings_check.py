@@ -83,6 +83,36 @@ def test_a_wrong_value_is_refused_with_its_name_and_never_shown(
     assert error.message.startswith(f"setting {key!r} in {home}/ghost.toml: ")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('[session]\nttl_seconds = "5m"', "expected a whole number"),
+        ("[session]\nttl_seconds = 1.5", "expected a whole number"),
+        ("[session]\nttl_seconds = 0", "expected 1 or more"),
+        ("[proxy]\nport = 70000", "expected 65535 or less"),
+        ('[proxy]\nallow_private = "localhost:1"', 'expected a list, as in ["one", "two"]'),
+        ("[proxy]\nhost = 1", "expected a text in quotes"),
+        ('[tools.t]\nghost_token = "no way"', "expected true or false"),
+        ('[hooks]\ntimeout_seconds = "soon"', "expected a number"),
+        ('tools = "none"', "expected a table"),
+        ("[credentials]\na = 1", "expected a table"),
+        ('[webhooks.w]\nurl = "https://a.test"', "is missing"),
+        ('[[triggers]]\non = "action.denied"\ncommand = 1', "expected a list, as in"),
+    ],
+)
+def test_what_was_expected_is_said_in_words_of_the_file(
+    home: Path, text: str, expected: str
+) -> None:
+    error = refusal(home, text)
+    assert error.message.partition("ghost.toml: ")[2].startswith(expected)
+    assert error.hint == "what each setting may hold is listed by: ghost config schema"
+
+
+def test_the_kinds_of_a_setting_are_listed(home: Path) -> None:
+    error = refusal(home, '[credentials.a]\nsecret = "env:A"\nkind = "beare"')
+    assert ": expected 'bearer', 'basic', " in error.message
+
+
 def test_the_origin_of_a_wrong_value_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GHOST_PROXY__PORT", SECRET)
     with pytest.raises(ConfigError, match="'proxy.port' in environment: "):
