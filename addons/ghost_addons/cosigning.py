@@ -125,10 +125,10 @@ def _place(text: str, poster: Poster) -> Place:
         poster.require_reachable(url)
         return Place(url, WitnessKey.parse(vkey.strip()))
     except GhostError as error:
-        raise _refused(error.message) from error
+        raise _refused(error.message, error.hint) from error
 
 
-def _refused(reason: str) -> ConfigError:
+def _refused(reason: str, hint: str | None = None) -> ConfigError:
     return ConfigError(
-        f"ledger.witnesses: {reason}", code="config.witnesses", hint=f"expected {_FORM}"
+        f"ledger.witnesses: {reason}", code="config.witnesses", hint=hint or f"expected {_FORM}"
     )

@@ -19,6 +19,7 @@ from ghost_core.paths import home as ghost_home
 
 CALL_SECONDS = 600.0
 PARAMS_LIMIT_BYTES = 8_000_000
+_PARAMS = """--params '{"amount": 100}', or --params @FILE, or - for stdin"""
 EXIT_CODES = {"executed": 0, "denied": 5}  # failed and unknown: 1
 
 
@@ -77,9 +78,9 @@ def _params(text: str) -> Message:
             raise UsageError(f"params: over {PARAMS_LIMIT_BYTES} characters", code="act.params")
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise UsageError("params: not valid JSON", code="act.params") from error
+        raise UsageError("params: not valid JSON", code="act.params", hint=_PARAMS) from error
     if not isinstance(found, dict):
-        raise UsageError("params: expected a JSON object", code="act.params")
+        raise UsageError("params: expected a JSON object", code="act.params", hint=_PARAMS)
     return found
 
 

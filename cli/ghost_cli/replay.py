@@ -14,6 +14,7 @@ from ghost_cli import evidence, output
 from ghost_cli.evidence import Kind
 from ghost_cli.pinned import pinned
 from ghost_core.errors import UsageError
+from ghost_ledger.export import words
 from ghost_ledger.export.replay import all_view, csv_text, session_view, view_exit_code
 from ghost_ledger.export.table import COLUMNS
 from ghost_ledger.export.views import SCHEMA
@@ -83,7 +84,21 @@ def replay(
         else:
             view = session_view(*place, session_id, against=against or None, **more)
     _show(view, form, file)
-    return view_exit_code(view)
+    code = view_exit_code(view)
+    if code:
+        output.note(_why(view))
+    return code
+
+
+def _why(view: Mapping[str, Any]) -> str:
+    """Return in one line why the exit code is not 0, for who sees a file or a table and no verdict."""
+    if "sessions" in view:
+        return f"exit {view['exit_code']}: not every session is verified"
+    verdict = view["verdict"]
+    axes = (each for each in verdict["axes"].items() if each[1]["state"] == verdict["result"])
+    name, axis = next(axes, ("", None))
+    why = f" {words.axis_sentence(name, axis['state'])}" if axis else ""
+    return f"exit {verdict['exit_code']}: {words.verdict_word(verdict['result'])}.{why}"
 
 
 def _show(view: Mapping[str, Any], form: Format, file: Path | None) -> None:

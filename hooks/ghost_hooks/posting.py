@@ -66,6 +66,7 @@ class Poster:
             raise DeniedError(
                 "receiver: expected https; http only for a place that proxy.allow_private names",
                 code="webhook.plain",
+                hint=f'a human can allow it: proxy.allow_private = ["{host}:{target.port}"]',
             )
         if is_address(target.host):
             ip, port = target.host, target.port

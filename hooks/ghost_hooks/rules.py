@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Self
 
 import yaml
+from pydantic import ValidationError
 
 from ghost_core.errors import ConfigError, UsageError
 from ghost_core.settings import RuleMatch, RuleSettings
@@ -25,6 +26,7 @@ from ghost_hooks.target import Target
 from ghost_hooks.when import Condition, UndecidableError
 
 FILE_LIMIT = 1024 * 1024
+_FORM = "a list of rules such as: - deny: {tool: payments, when: amount > 5000}"
 _NO_APPROVALS = "needs an approval, and approvals are not available: refused"
 
 
@@ -124,14 +126,27 @@ def read_rules(name: str, data: bytes) -> tuple[Rule, ...]:
         found = yaml.safe_load(data) or [] if len(data) <= FILE_LIMIT else None
         if not isinstance(found, list):
             raise _broken(name, "expected a list of rules of at most 1 MiB")
-        return tuple(_rule(f"{name}.{index}", each) for index, each in enumerate(found))
+        return tuple(_checked(f"{name}.{index}", each) for index, each in enumerate(found))
+    except yaml.MarkedYAMLError as error:
+        line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise _broken(name, f"is no YAML{line}") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # pydantic's error is a ValueError; its text would repeat values.
         raise _broken(name, "is no list of deny, approve and assert rules") from error
 
 
+def _checked(name: str, item: object) -> Rule:
+    """Compile one rule of a file; raises ConfigError."""
+    try:
+        return _rule(name, item)
+    except ValidationError as error:
+        # Its text would repeat values; the place is made of names alone.
+        steps = error.errors(include_input=False, include_context=False)[0]["loc"]
+        place = ".".join(map(str, steps)) or "it"
+        raise _broken(name, f"{place} is unknown, or its value is of another kind") from error
+
+
 def _rule(name: str, item: object) -> Rule:
-    """Compile one rule of a file; raises ConfigError, or ValueError for another form.
+    """Compile one rule; raises ConfigError, or pydantic's error for another form.
 
     `assert` takes a condition, or what the rule is about with its condition as `when`.
     """
@@ -145,7 +160,7 @@ def _rule(name: str, item: object) -> Rule:
 
 
 def _broken(name: str, why: str) -> ConfigError:
-    return ConfigError(f"rules {name!r}: {why}", code="rule.malformed")
+    return ConfigError(f"rules {name!r}: {why}", code="rule.malformed", hint=_FORM)
 
 
 class RuleFolder:

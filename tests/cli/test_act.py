@@ -92,6 +92,8 @@ def test_parameters_that_are_no_json_object_are_a_wrong_command_line(
     home, _ = owned
     done = inside(home, "--json", *echo("--params", "-"), stdin=text)
     assert (done.code, done.error["code"], done.out) == (2, "act.params", "")
+    if text != "{}\udcff":  # a letter that stdin cannot hold is found before
+        assert done.error["hint"].startswith("--params '{")
 
 
 def test_parameters_over_the_limit_are_a_wrong_command_line(

@@ -61,6 +61,12 @@ def test_the_reason_of_another_session_is_not_told() -> None:
     assert line(cast("Ledger", Rows(("denied", 1))), SID, None) == "1 call refused"
 
 
+def test_the_rule_and_what_a_human_can_do_are_told() -> None:
+    told = Refusal(403, "rule.denied", "no", "rule", rule="rule:a.yaml.0", hint="a\nhuman can")
+    text = line(cast("Ledger", Rows(("denied", 1))), SID, Last(SID, "api.test", told))
+    assert text == "1 call refused: api.test: no (rule.denied, rule:a.yaml.0)\nhint: a human can"
+
+
 def test_a_message_stays_one_line_of_some_length() -> None:
     text = said(("denied", 1), message="no\nsealed: by me\r" + "x" * 5000)
     assert text.startswith("1 call refused: api.test: no sealed: by me xxx")

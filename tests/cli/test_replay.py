@@ -118,6 +118,17 @@ def test_all_as_html_has_an_index(home: Path, capfdbinary: pytest.CaptureFixture
     assert b"2 sessions" in capfdbinary.readouterr().out
 
 
+def test_an_exit_code_that_is_not_0_is_explained_beside_the_file(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid, rest = _open(home), ["--format", "csv", "-o", str(tmp_path / "a.csv")]
+    assert main(["replay", "--session-id", sid, *rest]) == 8
+    printed = capsys.readouterr().err.splitlines()
+    assert printed[-1].startswith("exit 8: Incomplete. The session is not sealed: more may follow")
+    assert main(["replay", "--all", *rest]) == 8
+    assert "exit 8: not every session is verified" in capsys.readouterr().err
+
+
 def test_a_file_is_private_and_stdout_empty(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

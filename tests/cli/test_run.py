@@ -154,9 +154,10 @@ def test_a_broken_configuration_is_125(tmp_path: Path) -> None:
 def test_refused_calls_are_told_at_the_end_and_not_with_quiet(place: GhostHome) -> None:
     curl = [program("curl"), "-sS", "-o", os.devnull, "https://nobody.invalid/x"]
     done = inside(place, "run", "--scope", "demo_api", "--", *curl)
-    told, sealed = done.err.splitlines()[-2:]
+    told, hint, sealed = done.err.splitlines()[-3:]
     reason = "no scope names https://nobody.invalid (scope.host)"
     assert told == f"1 call refused: nobody.invalid: {reason}"
+    assert hint.startswith("hint: a human can grant it")
     assert sealed.startswith("sealed: ")
     assert inside(place, "run", "--quiet", "--", *curl).err == ""
 

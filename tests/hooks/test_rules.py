@@ -146,6 +146,26 @@ def test_settled_rules_are_not_read_again(tmp_path: Path) -> None:
     assert folder.current() == ()
 
 
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"- deny: {tool: a}\n- deny: {tool: a\n", "'a.yaml': is no YAML, line 3"),
+        (b"- deny: {tool: a, wen: hunter2}", "'a.yaml.0': deny.wen is unknown"),
+        (b"- {dney: {tool: hunter2}}", "'a.yaml.0': dney is unknown"),
+        (b"- deny: hunter2", "'a.yaml.0': deny is unknown"),
+        (b"- hunter2", "'a.yaml.0': it is unknown"),
+        (b"deny: {tool: hunter2}", "'a.yaml': expected a list of rules"),
+    ],
+    ids=range(6),
+)
+def test_a_broken_file_is_told_with_its_place_and_no_value(data: bytes, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        read_rules("a.yaml", data)
+    assert said in caught.value.message
+    assert "hunter2" not in caught.value.message
+    assert "- deny: {tool: payments" in (caught.value.hint or "")
+
+
 def test_an_unreadable_rule_file_is_a_configuration_error(tmp_path: Path) -> None:
     (tmp_path / "a.yaml").symlink_to(tmp_path / "missing")
     with pytest.raises(ConfigError) as caught:

@@ -137,4 +137,5 @@ def _scope(denial: Mapping[str, Any]) -> str:
     tool, host = str(denial.get("tool")), str(denial.get("host"))
     if tool != host:
         return f"{tool}:{denial.get('action')}"
-    return f"{denial.get('method')} https://{host}/**"
+    shown, port = (f"[{host}]" if ":" in host else host), denial.get("port")
+    return f"{denial.get('method')} https://{shown}{'' if port in {None, 443} else f':{port}'}/**"

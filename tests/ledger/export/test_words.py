@@ -34,6 +34,22 @@ def test_a_raw_refusal_names_method_and_host() -> None:
     assert words.hint(denial) == "ghost spawn --intent … --scope 'GET https://a.b/**'"
 
 
+@pytest.mark.parametrize(
+    ("host", "port", "place"),
+    [
+        ("a.b", 443, "a.b"),
+        ("a.b", None, "a.b"),
+        ("localhost", 8443, "localhost:8443"),
+        ("::1", 8443, "[::1]:8443"),
+    ],
+)
+def test_the_scope_names_the_port_that_was_called(host: str, port: int | None, place: str) -> None:
+    denial = {"stage": "scope", "tool": host, "action": "GET", "method": "GET"}
+    assert words.hint({**denial, "host": host, "port": port}) == (
+        f"ghost spawn --intent … --scope 'GET https://{place}/**'"
+    )
+
+
 def test_a_host_cannot_smuggle_a_command_into_the_hint() -> None:
     host = "a; rm -rf ~"
     denial = {"stage": "scope", "tool": host, "action": "GET", "method": "GET", "host": host}
