@@ -23,6 +23,10 @@ from ghost_core.errors import FailedError
 type Steps[Result] = Generator[commands.Command, object, Result]
 type Step[Result] = Callable[[Http2Server, object], Steps[Result]]
 
+_BAD_GATEWAY = 502
+_UNVERIFIED = "Certificate verify failed"  # in the engine's message
+_UNKNOWN = ("issuer", "self-signed")  # not one that is expired or bears another name
+_AUTHORITY = "a human can name the authority that signed it: proxy.upstream_ca, a PEM file"
 _CODES = {
     400: ("request.malformed", "the request is malformed or ambiguous"),
     413: ("body.too_large", "the body is too large"),
@@ -32,15 +36,22 @@ _CODES = {
 }
 
 
-def refusal(status: int) -> Refusal:
-    """Return what stands in for the page of the engine, whose message may name addresses."""
+def refusal(status: int, said: str = "") -> Refusal:
+    """Return what stands in for the page of the engine, whose message may name addresses.
+
+    An authority of one's own is what a first try most often lacks, so that alone is told apart.
+    """
     code, message = _CODES.get(status, ("proxy.error", "the call could not be completed"))
-    return Refusal(status, code, message, stage="upstream", rule="upstream")
+    hint = ""
+    if status == _BAD_GATEWAY and _UNVERIFIED in said:
+        message = "the upstream's certificate could not be verified"
+        hint = _AUTHORITY if any(each in said for each in _UNKNOWN) else ""
+    return Refusal(status, code, message, stage="upstream", rule="upstream", hint=hint)
 
 
-def answer_of(status: int, _message: str = "") -> bytes:
+def answer_of(status: int, said: str = "") -> bytes:
     """Return a whole HTTP/1.1 answer that closes the connection."""
-    ours = refusal(status)
+    ours = refusal(status, said)
     headers = http.Headers([*ours.headers(), (b"connection", b"close")])
     page = http.Response.make(status, ours.body(), headers)
     return bytes(http1.assemble_response(page))
@@ -65,7 +76,7 @@ def answering(handle: Step[None]) -> Step[None]:
     def _handle_event(server: Http2Server, event: object) -> Steps[None]:
         status = _answerable(server, event) if isinstance(event, ResponseProtocolError) else None
         if isinstance(event, ResponseProtocolError) and status is not None:
-            _answer(server, event.stream_id, refusal(status))
+            _answer(server, event.stream_id, refusal(status, event.message))
             yield commands.SendData(server.conn, server.h2_conn.data_to_send())
         else:
             yield from handle(server, event)

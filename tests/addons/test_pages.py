@@ -40,6 +40,16 @@ def test_a_whole_answer_closes_the_connection() -> None:
     assert b"10.0.0.1" not in head + body
 
 
+def test_a_certificate_that_nobody_vouches_for_is_told_apart() -> None:
+    said = "Certificate verify failed: unable to get local issuer certificate"
+    error = json.loads(pages.answer_of(502, said).partition(b"\r\n\r\n")[2])["error"]
+    assert error["code"] == "upstream.failed"
+    assert error["message"] == "the upstream's certificate could not be verified"
+    assert "proxy.upstream_ca" in error["hint"]
+    assert pages.refusal(502, "Certificate verify failed: certificate has expired").hint == ""
+    assert pages.refusal(400, said).message == pages.refusal(400).message
+
+
 @pytest.mark.parametrize("alpn", ["http/1.1", "h2"])
 @pytest.mark.parametrize("method", ["GET", "HEAD"])
 def test_a_failure_has_our_page_and_head_has_none(

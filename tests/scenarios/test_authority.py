@@ -364,7 +364,10 @@ def test_an_upstream_that_cannot_prove_its_name_gets_no_request(
         Upstream(theirs, names=names, ended=ended) as wrong,
         staged(upstream=wrong) as scene,
     ):
-        assert scene.ask(body=b"{}").status == 502
+        answer = scene.ask(body=b"{}")
+        assert answer.status == 502
+        assert b"certificate could not be verified" in answer.body
+        assert (b"proxy.upstream_ca" in answer.body) is (fault == "foreign")
         (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
         assert (outcome.fields["status"], outcome.fields["error"]) == ("failed", "upstream.tls")
         assert scene.arrived == ()
