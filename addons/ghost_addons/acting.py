@@ -148,7 +148,7 @@ def _document(made: _Try, tool: str, action: str) -> Message:
     if made.answer is not None:
         document["http_status"] = made.answer.status
     if ticket.error:
-        document["error"] = {"code": ticket.error, "message": ticket.reason}
+        document["error"] = {"code": ticket.error, "message": ticket.reason, "hint": ticket.hint}
     if ours and made.answer is not None:
         document["error"] = _refusal(made.answer) or document.get("error")
     return document

@@ -216,7 +216,7 @@ class Sessions:
         """Tell the ticket of a refused call what was entered."""
         for ticket in self._tickets.values():
             if ticket.action_id == action_id:
-                ticket.refused(refusal.code, refusal.message, receipt)
+                ticket.refused(refusal, receipt)
 
     def authenticate(self, header: bytes) -> Identity:
         """Return who presented this Proxy-Authorization value (RFC 7617 Basic, or RFC 6750 Bearer).

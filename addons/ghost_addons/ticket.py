@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from dataclasses import dataclass, field
 
+from ghost_addons.refusal import Refusal
 from ghost_core import ids
 from ghost_hooks.gates import ExtraHook
 from ghost_ledger.drafts import Receipt
@@ -27,13 +28,14 @@ class Ticket:
     ts: int = 0
     error: str = ""
     reason: str = ""
+    hint: str = ""
 
     def settled(self, status: str, error: str, receipt: Receipt) -> None:
         """Note the outcome entry of the call."""
         self.status, self.error = status, error
         self.residue_hash, self.ts = "sha256_" + receipt.leaf_hash.hex(), receipt.ts
 
-    def refused(self, code: str, message: str, receipt: Receipt) -> None:
+    def refused(self, refusal: Refusal, receipt: Receipt) -> None:
         """Note the denial entry of the call."""
-        self.settled("denied", code, receipt)
-        self.reason = message
+        self.settled("denied", refusal.code, receipt)
+        self.reason, self.hint = refusal.message, refusal.hint

@@ -65,6 +65,16 @@ def test_a_call_outside_the_scope_is_denied_with_its_entry(tools: LiveProxy, up:
     assert up.requests == ()
 
 
+def test_a_call_to_a_private_address_is_told_how_a_human_allows_it(
+    tmp_path: Path, certs: Certs, up: Upstream
+) -> None:
+    place = {"base_url": "https://10.0.0.1:8443", "actions": ACTIONS}
+    with live_proxy(tmp_path, certs, up, tools={"demo_api": place}) as live:
+        error = act(live, live.spawn("demo_api"), "write", params={})["error"]
+    assert error["code"] == "target.address"
+    assert error["hint"].endswith('proxy.allow_private = ["10.0.0.1:8443"]')
+
+
 def test_a_read_by_act_has_an_entry_of_its_own(tools: LiveProxy) -> None:
     session = tools.spawn("demo_api")
     document = act(tools, session, "read", params={"code": 404})

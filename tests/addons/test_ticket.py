@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ghost_addons.refusal import Refusal
 from ghost_addons.ticket import Ticket
 from ghost_ledger.drafts import Receipt
 
@@ -24,9 +25,6 @@ def test_a_settled_ticket_names_its_entry() -> None:
 
 def test_a_refused_ticket_says_why() -> None:
     ticket = Ticket("demo", "read")
-    ticket.refused("rule.denied", "a rule refuses it", RECEIPT)
-    assert (ticket.status, ticket.error, ticket.reason) == (
-        "denied",
-        "rule.denied",
-        "a rule refuses it",
-    )
+    ticket.refused(Refusal(403, "rule.denied", "a rule refuses it", "rule", hint="ask"), RECEIPT)
+    assert (ticket.status, ticket.error) == ("denied", "rule.denied")
+    assert (ticket.reason, ticket.hint) == ("a rule refuses it", "ask")
