@@ -119,7 +119,13 @@ def _counts(found: Mapping[str, int]) -> str:
     named = {
         name.removeprefix("memory_").replace("_", " "): number for name, number in found.items()
     }
-    return ", ".join(f"{number} {name}" for name, number in named.items() if number) or "nothing"
+    told = (_counted(number, name) for name, number in named.items() if number)
+    return ", ".join(told) or "nothing"
+
+
+def _counted(number: int, name: str) -> str:
+    one = name.removesuffix("ies") + "y" if name.endswith("ies") else name.removesuffix("s")
+    return f"{number} {one if number == 1 else name}"
 
 
 def _without_count(project: Project) -> dict[str, object]:

@@ -36,7 +36,17 @@ def described(error: TyperException, command: str) -> UsageError:
     """
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else command
-    return UsageError(_text(error), code="usage.arguments", hint=f"{path} --help")
+    text = _text(error)
+    return UsageError(text, code="usage.arguments", hint=_hint(path, text))
+
+
+def _hint(path: str, text: str) -> str:
+    """Return the line that was meant, for the two mistakes that everybody makes; else the help."""
+    if path == "ghost run" and text.startswith(("no such option", "missing argument")):
+        return "options of ghost come first, then -- and the command: ghost run --scope TOOL -- COMMAND"
+    if text.startswith("got unexpected extra argument") and "(gh_" in text:
+        return f"{path} --session-id ID"
+    return f"{path} --help"
 
 
 def _text(error: TyperException) -> str:

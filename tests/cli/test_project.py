@@ -72,7 +72,7 @@ def test_merging_acts_at_once_and_previews_without_a_trace(ghost: Command, home:
     assert (preview["moved"]["memories"], preview["applied"]) == (1, False)
     assert entries(home) == before
     assert rows(home, "SELECT id FROM projects ORDER BY id") == ["new", "old"]
-    assert ghost("project", "merge", "old", "new").out == "merged old into new: 1 memories\n"
+    assert ghost("project", "merge", "old", "new").out == "merged old into new: 1 memory\n"
     assert rows(home, "SELECT id FROM projects") == ["new"]
     ghost("project", "merge", "old", "new", code=4)
     ghost("project", "merge", "new", "new", code=2)
@@ -82,11 +82,11 @@ def test_deleting_is_a_preview_unless_applied(ghost: Command, home: Path) -> Non
     ghost("memory", "save", "one", "--project", "old")
     before = entries(home)
     said = ghost("project", "delete", "old")
-    assert said.out == "would have deleted old: 1 memories\n"
+    assert said.out == "would have deleted old: 1 memory\n"
     assert "--apply" in said.err
     assert entries(home) == before
     assert ghost("project", "delete", "old", "--json").json["applied"] is False
-    assert ghost("project", "delete", "old", "--apply").out == "deleted old: 1 memories\n"
+    assert ghost("project", "delete", "old", "--apply").out == "deleted old: 1 memory\n"
     assert rows(home, "SELECT count(*) FROM memories") == [0]
     ghost("project", "delete", "old", "--apply", code=4)
 

@@ -97,3 +97,17 @@ def test_a_wrong_value_is_told_with_what_was_expected(
 )
 def test_the_hint_names_the_command_that_was_meant(name: str, words: list[str], hint: str) -> None:
     assert said(of(name), words).hint == hint
+
+
+@pytest.mark.parametrize(
+    "words", [["python3", "-c", "1"], ["--scpe", "x", "--", "true"], ["--scope", "x"], ["--"]]
+)
+def test_a_command_to_run_that_is_not_set_apart_is_answered_with_the_form(words: list[str]) -> None:
+    hint = said(of("run"), words).hint or ""
+    assert hint.endswith("ghost run --scope TOOL -- COMMAND")
+
+
+@pytest.mark.parametrize("name", ["replay", "residue"])
+def test_a_session_without_its_option_is_answered_with_the_option(name: str) -> None:
+    assert said(of(name), ["gh_" + "a" * 32]).hint == f"ghost {name} --session-id ID"
+    assert said(of(name), ["other"]).hint == f"ghost {name} --help"
