@@ -60,4 +60,5 @@ def _text(checked: Checked, held: Standing, code: int) -> str:
     if not held.log.whole:
         lines.append(f"the log has {held.log.entries} of {held.log.head} entries")
     verdict = {0: "all agree with their entries", 7: "broken", 8: "incomplete"}[code]
-    return "\n".join([*lines, f"{checked.memories} memories: {verdict}"])
+    number = checked.memories
+    return "\n".join([*lines, f"{number} {'memory' if number == 1 else 'memories'}: {verdict}"])

@@ -24,7 +24,7 @@ def test_memories_that_agree_are_verified(ghost: Command, saved: str) -> None:
     said = ghost("memory", "verify", "--json").json
     assert (said["schema"], said["verified"]) == ("ghost/memory-verify/v1", True)
     assert (said["memories"], said["wrong"], said["broken"]) == (1, [], {})
-    assert ghost("memory", "verify").out == "1 memories: all agree with their entries\n"
+    assert ghost("memory", "verify").out == "1 memory: all agree with their entries\n"
 
 
 def test_a_row_that_was_changed_is_named(ghost: Command, home: Path, saved: str) -> None:
@@ -34,7 +34,7 @@ def test_a_row_that_was_changed_is_named(ghost: Command, home: Path, saved: str)
     assert [(each["id"], each["state"]) for each in said["wrong"]] == [(saved, "broken")]
     assert ghost("memory", "verify", code=7).out.splitlines() == [
         f"{saved}  broken: its text is not the one that was entered",
-        "1 memories: broken",
+        "1 memory: broken",
     ]
 
 

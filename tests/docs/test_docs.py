@@ -49,7 +49,7 @@ PROMISED = {
     "docs/how-to/evidence.md": "Incomplete. Nothing is broken, but the evidence does not suffice.",
     "docs/how-to/git.md": "sealed: ghost replay",
     "docs/how-to/hooks.md": "more than 5000 needs a human",
-    "docs/how-to/memory.md": "would have deleted billing: 1 memories",
+    "docs/how-to/memory.md": "would have deleted billing: 1 memory",
     "docs/how-to/node.md": "Bearer [redacted by ghost]",
     "docs/how-to/python.md": "200\n403 DELETE on this path",
     "docs/how-to/server.md": "Proxy stopped on port",
