@@ -9,7 +9,7 @@ _LIMIT = 400  # characters of a message; one may list what is allowed
 
 
 def line(ledger: Ledger, sid: str, last: Last | None) -> str:
-    """Return how many calls of a session were refused, and why the last one was and what would mend it."""
+    """Return how many calls of a session were refused, why the last one was, what would mend it."""
     number = sum(row.count for row in ledger.actions(sid) if row.status == "denied")
     if not number:
         return ""

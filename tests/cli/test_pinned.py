@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ghost_cli.main import main
-from ghost_cli.pinned import pinned
+from ghost_cli.pinned import log_keys, pinned
 from ghost_core.errors import UsageError
 from support.bundles import Log
 
@@ -51,3 +51,11 @@ def test_no_command_goes_on_with_another_key(
     shown = capsys.readouterr()
     assert "--key: no key" in shown.err
     assert shown.out == ""
+
+
+def test_keys_of_logs_are_read_and_what_is_none_is_the_callers_mistake() -> None:
+    assert log_keys([GOOD]) == [Log().vkey]
+    for text in BAD:
+        with pytest.raises(UsageError, match="^--log: no key ") as caught:
+            log_keys([GOOD, text])
+        assert "ghost bundle" in (caught.value.hint or "")
