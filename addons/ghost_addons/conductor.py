@@ -3,14 +3,17 @@
 The engine makes a named task and two context managers for each hook, and guards its events by a lock,
 because a hook that ends at once would otherwise come back into the loop that started it. Here such an
 event waits in a line until the loop has carried out what it is at. Order and effects are the engine's.
+
+What takes long pauses between two commands (`pacing`); what other connections bring meanwhile waits.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
-from collections.abc import Coroutine
+from collections.abc import Awaitable, Coroutine
 from dataclasses import fields
 from functools import lru_cache
 from typing import TYPE_CHECKING, ClassVar, override
@@ -20,7 +23,7 @@ from mitmproxy.connection import Connection
 from mitmproxy.proxy import commands, events, mode_servers, server
 from mitmproxy.utils import asyncio_utils
 
-from ghost_addons import backlog, chain, seams, shortcut
+from ghost_addons import backlog, chain, pacing, seams, shortcut
 
 if TYPE_CHECKING:
     from mitmproxy.master import Master
@@ -53,24 +56,56 @@ class Conductor(mode_servers.ProxyConnectionHandler):
         self._running: set[asyncio.Task[None]] = set()
         self._waits = backlog.Waits()
         self._reader: Connection | None = None
+        self._own_pace = pacing.Pace()
+        self._resumed = asyncio.Event()
+        self._resumed.set()
+        self._cancelled: set[asyncio.Task[object]] = set()
+        self._began = 0.0
+
+    @property
+    def _pace(self) -> pacing.Pace:
+        return pacing.of(self.client.id) or self._own_pace
 
     @override
     async def server_event(self, event: events.Event) -> None:
         """Hand an event to the layers, after those that came before it."""
+        calm = not self._pace.slow and self._resumed.is_set()
+        if calm or not isinstance(event, events.DataReceived):
+            await self._take(event)
+        else:
+            await self._in_slices(event)
+        if self._cancelled and _task() in self._cancelled:
+            self._cancelled.discard(_task())
+            _task().cancel()
+
+    async def _in_slices(self, event: events.DataReceived) -> None:
+        """Hand on what came piece by piece, each in a turn of ours; what is closed meanwhile says no more."""
+        for number, piece in enumerate(pacing.slices(event)):
+            await self._rest(self._pace.turn())
+            while not self._resumed.is_set():
+                await self._rest(self._resumed.wait())
+            if _task() in self._cancelled or (number and event.connection not in self.transports):
+                return
+            await self._take(piece, more=number > 0)
+
+    async def _take(self, event: events.Event, *, more: bool = False) -> None:
         self._line.append(event)
         if self._conducting:  # a hook ended at once: the loop below goes on with its event
             return
         self._conducting = True
         self._reader = event.connection if isinstance(event, events.DataReceived) else None
-        backlog.begin()
+        if not more:
+            backlog.begin()
+        self._began = time.monotonic()
         try:
             while self._line:
-                self._conduct(self._line.popleft())
+                await self._conduct(self._line.popleft())
         finally:
             self._conducting = False
+            self._pace.took(time.monotonic() - self._began)
             self._waits.moved()
 
-    def _conduct(self, event: events.Event) -> None:
+    async def _conduct(self, event: events.Event) -> None:
         self.timeout_watchdog.register_activity()
         try:
             if not self._piped:
@@ -82,8 +117,28 @@ class Conductor(mode_servers.ProxyConnectionHandler):
                     self._send(command)
                 else:
                     self._carry_out(command)
+                if time.monotonic() - self._began > pacing.TURN_SECONDS:
+                    await self._pause()
         except Exception:  # noqa: BLE001  # as the engine: one connection may break, the proxy goes on
             self.log("mitmproxy has crashed!", logging.ERROR, exc_info=True)
+
+    async def _pause(self) -> None:
+        """Let others have a turn in the middle of an event; what comes meanwhile waits for its end."""
+        self._pace.took(time.monotonic() - self._began)
+        self._resumed.clear()
+        await self._rest(self._pace.turn())
+        self._resumed.set()
+        self._began = time.monotonic()
+
+    async def _rest(self, wait: Awaitable[object]) -> None:
+        """Wait, and keep what the event under way has fed. Who is cancelled first ends what it is at."""
+        fed = backlog.taken()
+        try:
+            await wait
+        except asyncio.CancelledError:
+            _task().uncancel()
+            self._cancelled.add(_task())
+        backlog.Backlog.fed[:] = fed
 
     def _send(self, command: commands.SendData) -> None:
         found = self.transports.get(command.connection)
@@ -178,6 +233,12 @@ _READ = (
     (server.ConnectionHandler, "open_connection", "5e0b3cbaf7a4030a"),
     (_ENGINE, "handle_hook", "9f8b52fd798203c9"),
 )
+
+
+def _task() -> asyncio.Task[object]:
+    task = asyncio.current_task()
+    assert task is not None
+    return task
 
 
 @lru_cache(maxsize=64)

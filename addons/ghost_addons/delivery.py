@@ -7,7 +7,17 @@ from collections.abc import Callable
 
 from mitmproxy import http
 
-from ghost_addons import holding, quarantine, record, repairs, scrub, stream, trail, websocket
+from ghost_addons import (
+    grammar,
+    holding,
+    quarantine,
+    record,
+    repairs,
+    scrub,
+    stream,
+    trail,
+    websocket,
+)
 from ghost_addons.action import Action
 from ghost_addons.admission import keeping_of
 from ghost_addons.refusal import Refusal, refusal_of
@@ -16,6 +26,7 @@ from ghost_addons.tunnels import Refused
 from ghost_core.errors import FailedError, IntegrityError
 from ghost_hooks.gates import beside
 from ghost_hooks.request import Reply, Verdict
+from ghost_hooks.turns import aside
 from ghost_ledger.commitment import Commitment
 from ghost_ledger.recorder import Draft, Receipt
 
@@ -35,12 +46,15 @@ def open_reply(
 ) -> None:
     """Clean the reply's headers and decide whether its body is held or relayed as it comes.
 
-    Raises FailedError `body.coding`, `reply.status` or `reply.upgrade` for a reply that may not pass.
+    Raises FailedError `body.coding`, `body.charset`, `reply.status`, `reply.lines` or `reply.upgrade` for a
+    reply that may not pass.
     """
     response = flow.response
     assert response is not None
     if response.status_code not in STATUSES:
         raise FailedError("the upstream answered with no status of HTTP", code="reply.status")
+    if len(response.headers.fields) > grammar.LINES:
+        raise FailedError("the reply has too many headers", code="reply.lines")
     settings = action.governance.settings
     action.http_status = response.status_code
     action.peer = _peer_of(flow)
@@ -133,9 +147,13 @@ async def finish_reply(services: Services, action: Action, flow: http.HTTPFlow) 
 
 
 async def _clean_held(action: Action, response: http.Response) -> None:
-    """Clean a held body; a large one beside the loop, since a few kilobytes can expand to many megabytes."""
+    """Clean a held body; a large one beside the loop, also one of few bytes that becomes large."""
     work = functools.partial(scrub.buffered, action, response, excerpt=_excerpt(action))
-    await beside(response.raw_content, work)
+    raw = response.raw_content or b""
+    if action.scrub is not None and action.scrub.expands(raw):
+        await aside(work)
+    else:
+        await beside(raw, work)
 
 
 async def _judged(

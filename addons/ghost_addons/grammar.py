@@ -9,10 +9,11 @@ from mitmproxy import http
 from ghost_core.errors import DeniedError
 from ghost_core.header_name import folded
 
+LINES = 1000
+"""How many lines a head may have; each is looked at many times."""
 _CONTROLS = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")
 _FRAMING = frozenset({b"host", b"content-length", b"transfer-encoding", b"expect"})
 _HYPHENATED = _FRAMING | {b"content-encoding"}
-_LINES = 1000  # each is looked at many times
 _NAME_BYTES = 256  # no header has a longer one; names are remembered by what reads them
 _LENGTH_DIGITS = 18  # more do not fit into 63 bits, and wrap around elsewhere (RFC 9110 §8.6)
 
@@ -42,7 +43,7 @@ def _require_plain(request: http.Request) -> None:
         raise DeniedError("a method is written in capitals", code="request.malformed")
     if len(request.headers.get_all("content-length")) > 1:
         raise DeniedError("there is more than one length", code="request.malformed")
-    if len(request.headers.fields) > _LINES:
+    if len(request.headers.fields) > LINES:
         raise DeniedError("there are too many headers", code="request.malformed")
     for name, value in request.headers.fields:
         if len(name) > _NAME_BYTES:

@@ -24,6 +24,7 @@ from ghost_addons import (
     holding,
     judging,
     leak,
+    pacing,
     stream,
     tunnels,
     unread,
@@ -95,6 +96,7 @@ class Guard:
 
     def client_disconnected(self, client: connection.Client) -> None:
         """Forget a connection."""
+        pacing.forget(client.id)
         peer = self._peers.pop(client.id, None)
         if peer and peer.tunnel:
             peer.tunnel.session.clients.discard(client.id)
@@ -117,6 +119,7 @@ class Guard:
         peer = self._peers.get(flow.client_conn.id)
         if peer is not None and peer.tunnel is not None:
             turns.belongs_to(peer.tunnel.session.sid)
+            pacing.belongs(flow.client_conn.id, peer.tunnel.session.pace)
 
     @property
     def busy(self) -> bool:

@@ -13,6 +13,7 @@ from ghost_addons.record import reply_text
 from ghost_addons.relay import Relay
 from ghost_core.errors import FailedError
 from ghost_core.secret import SecretBytes
+from ghost_credentials import charset
 from ghost_credentials.decode import Limits
 from ghost_credentials.reply import ReplyScrubber
 from ghost_credentials.scrub import Scrubber
@@ -114,8 +115,9 @@ def open_body(
 ) -> None:
     """Prepare to clean the body by `proxy.scrub`; a piece may expand to `limit` bytes.
 
-    A body in a coding that cannot be undone is refused (FailedError `body.coding`), or under
-    `mark` passes as it is and says so in the record. The headers of a reply without a body stay.
+    A body in a coding that cannot be undone, or in a charset that is not searched, is refused (FailedError
+    `body.coding`, `body.charset`), or under `mark` passes as it is and says so in the record. The headers
+    of a reply without a body stay.
     """
     framing = response.headers.get("transfer-encoding", "chunked").strip().lower()
     if framing not in {"chunked", "identity"}:
@@ -124,6 +126,10 @@ def open_body(
     if _has_no_body(action, response):
         return
     coding = response.headers.get("content-encoding", "").encode("latin-1")
+    if charset.hides(response.headers.get("content-type", "").encode("latin-1", "replace")):
+        if mode != "mark":
+            raise FailedError("reply: a charset in which nobody can search", code="body.charset")
+        action.flags.append("uninspected")
     try:
         action.scrub = ReplyScrubber(current, coding or None, _limits(limit))
     except FailedError:

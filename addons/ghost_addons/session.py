@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ghost_addons.action import Action
+from ghost_addons.pacing import Pace
 from ghost_addons.refusal import Refusal
 from ghost_addons.ticket import Ticket
 from ghost_core.clock import Clock
@@ -58,6 +59,7 @@ class LiveSession:
     clients: set[str] = field(default_factory=set)
     token: SecretBytes | None = None
     quarantined: str = ""
+    pace: Pace = field(default_factory=Pace)
     unwritten: Draft | None = None
     conclusion: asyncio.Future[dict[str, object]] | None = None
 

@@ -1,4 +1,4 @@
-"""The forms in which a secret can come back: as it is, in one case, base64, percent, escapes, hex, UTF-16.
+"""The forms in which a secret can come back: as it is, in one case, base64, percent, escapes, hex, UTF-16/32.
 
 Out of reach are mixtures (one character escaped, the next not, where no encoder of the list below
 does so), base64 broken by line ends, and encodings of encodings but for JSON inside JSON. Of a
@@ -96,10 +96,11 @@ def _html(secret: bytes) -> Iterator[bytes]:
 def _wide(secret: bytes) -> Iterator[bytes]:
     text = _text(secret)
     if text.isascii():
-        yield b"\0".join(b"%c" % byte for byte in secret)  # it is in both byte orders
+        for gap in (b"\0", b"\0\0\0"):
+            yield gap.join(b"%c" % byte for byte in secret)  # it is in both byte orders
         return
-    yield text.encode("utf-16-le")
-    yield text.encode("utf-16-be")
+    for coding in ("utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"):
+        yield text.encode(coding)
 
 
 def _lower_hex(form: bytes, *, mark: bytes, digits: int) -> bytes:

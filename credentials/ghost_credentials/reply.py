@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ghost_core.errors import FailedError
+from ghost_core.errors import FailedError, LimitError
 from ghost_credentials.decode import Decoder, Limits, decoder
 from ghost_credentials.scrub import Scrubber, StreamScrubber
 
 PIECE_BYTES = 8_000_000
 """What a piece of a coded reply may become."""
+_QUICK = Limits(total_bytes=200_000)
 
 
 class ReplyScrubber:
@@ -45,6 +46,18 @@ class ReplyScrubber:
     def count(self) -> int:
         """How many secrets were taken out so far."""
         return self._stream.count
+
+    def expands(self, data: bytes) -> bool:
+        """Tell whether a whole body becomes so large that it takes long to clean."""
+        inner = decoder(self._coding, _QUICK) if self._coding and data else None
+        try:
+            if inner is not None:
+                inner.feed(data)
+        except LimitError:
+            return True
+        except FailedError:
+            pass  # it is refused once it is read
+        return False
 
     def feed(self, data: bytes) -> bytes:
         """Take a piece; raises as `Decoder.feed` does."""

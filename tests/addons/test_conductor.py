@@ -15,7 +15,7 @@ from mitmproxy.proxy.layers.http import HttpRequestHook
 from mitmproxy.proxy.mode_specs import ProxyMode
 from mitmproxy.test import tflow
 
-from ghost_addons import chain, conductor
+from ghost_addons import chain, conductor, pacing
 
 ENGINE = conductor.Conductor.__mro__[1]
 
@@ -68,6 +68,25 @@ def hook() -> commands.Command:
     return HttpRequestHook(tflow.tflow())
 
 
+def conducted(
+    answers: dict[bytes, Callable[[], commands.Command]], listeners: tuple[Listener, ...] = ()
+) -> tuple[Any, Layers]:
+    """Return a conducted connection and its layers."""
+    master = Master(options.Options())
+    master.options.add_option("tcp_timeout", int, 600, "")
+    master.addons.add(*listeners)
+    conductor.Conductor.table = chain.shorten(master)
+    handler: Any = conductor.Conductor(
+        master,
+        None,
+        Wire(),
+        master.options,
+        ProxyMode.parse("regular"),  # type: ignore[arg-type]
+    )
+    handler.layer = layers = Layers(answers)
+    return handler, layers
+
+
 def told(
     *pieces: bytes,
     answers: dict[bytes, Callable[[], commands.Command]],
@@ -77,18 +96,7 @@ def told(
     """Tell a conducted connection of pieces of data; return what its layers saw."""
 
     async def program() -> list[str]:
-        master = Master(options.Options())
-        master.options.add_option("tcp_timeout", int, 600, "")
-        master.addons.add(*listeners)
-        conductor.Conductor.table = chain.shorten(master)
-        handler: Any = conductor.Conductor(
-            master,
-            None,
-            Wire(),
-            master.options,
-            ProxyMode.parse("regular"),  # type: ignore[arg-type]
-        )
-        handler.layer = layers = Layers(answers)
+        handler, layers = conducted(answers, listeners)
         for piece in pieces:
             await handler.server_event(events.DataReceived(handler.client, piece))
         for _ in range(5):
@@ -148,6 +156,48 @@ def test_data_for_a_connection_that_is_gone_is_dropped() -> None:
 
     told(b"a", answers={b"a": lambda: commands.SendData(lost, b"late")}, then=look)
     assert written == []
+
+
+def test_a_long_event_pauses_and_what_comes_meanwhile_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pacing, "TURN_SECONDS", -1.0)  # whatever it is, it is long
+
+    async def program() -> tuple[list[str], list[str]]:
+        handler, layers = conducted({b"one": hook, b"two": hook})
+        during: list[str] = []
+        work = [
+            asyncio.create_task(handler.server_event(events.DataReceived(handler.client, each)))
+            for each in (b"one", b"two")
+        ]
+        await asyncio.sleep(0)
+        during += layers.seen
+        await asyncio.gather(*work)
+        return during, layers.seen
+
+    during, seen = asyncio.run(program())
+    assert during == ["one"]
+    assert seen == ["one", "after one", "hook ended", "two", "after two", "hook ended"]
+
+
+def test_who_is_cancelled_in_a_pause_ends_the_event_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pacing, "TURN_SECONDS", -1.0)
+
+    async def program() -> tuple[list[str], bool]:
+        handler, layers = conducted({b"one": hook})
+
+        async def read() -> None:
+            await handler.server_event(events.DataReceived(handler.client, b"one"))
+            await asyncio.Event().wait()
+
+        reading = asyncio.create_task(read())
+        await asyncio.sleep(0)
+        assert layers.seen == ["one"]
+        reading.cancel()
+        await asyncio.wait([reading], timeout=10)
+        return layers.seen, reading.cancelled()
+
+    assert asyncio.run(program()) == (["one", "after one", "hook ended"], True)
 
 
 def table() -> chain.Table:

@@ -130,6 +130,22 @@ def test_a_coding_that_cannot_be_undone_is_refused(mode: str, action_of: Maker) 
     assert caught.value.code == "body.coding"
 
 
+@pytest.mark.parametrize("mode", ["redact", "refuse"])
+def test_a_charset_that_is_not_searched_is_refused(mode: str, action_of: Maker) -> None:
+    with pytest.raises(FailedError) as caught:
+        opened(action_of(), reply(b"x", content_type="text/plain; charset=IBM037"), mode=mode)
+    assert caught.value.code == "body.charset"
+
+
+def test_under_mark_a_charset_passes_with_a_flag_and_is_searched_all_the_same(
+    action_of: Maker,
+) -> None:
+    action, response = action_of(), reply(SECRET, content_type="text/plain; charset=IBM037")
+    opened(action, response, mode="mark")
+    scrub.buffered(action, response, excerpt=0)
+    assert (action.flags, SECRET in (response.raw_content or b"")) == (["uninspected"], False)
+
+
 def test_under_mark_it_passes_with_a_flag(action_of: Maker) -> None:
     action, response = action_of(), reply(b"x", content_encoding="x-odd")
     opened(action, response, mode="mark")

@@ -72,6 +72,7 @@ FORMS: dict[str, Callable[[str], bytes]] = {
     "hex upper": lambda text: text.encode().hex().upper().encode(),
     "html": lambda text: html.escape(text).encode(),
     "wide": lambda text: text.encode("utf-16-le"),
+    "wider": lambda text: text.encode("utf-32-be"),
 }
 # Letters one by one: st.text also draws names from the source, which stand in a database anyway.
 texts = (

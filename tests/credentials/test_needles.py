@@ -79,6 +79,8 @@ def test_wide_text_one_case_and_escapes_by_bytes_are_found(text: str) -> None:
     forms = [
         text.encode("utf-16-le"),
         text.encode("utf-16-be"),
+        text.encode("utf-32-le"),
+        text.encode("utf-32-be"),
         text.lower().encode(),
         text.upper().encode(),
     ]

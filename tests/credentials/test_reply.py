@@ -80,3 +80,15 @@ def test_a_piece_becomes_no_more_than_can_be_cleaned_between_other_work() -> Non
         ReplyScrubber(lambda: SCRUBBER, b"gzip").feed(bomb)
     assert caught.value.code == "body.expands"
     assert len(ReplyScrubber(lambda: SCRUBBER, b"gzip").whole(bomb)) == PIECE_BYTES + 1
+
+
+@pytest.mark.parametrize("coding", CODINGS, ids=str)
+def test_a_body_that_becomes_large_is_known(coding: bytes | None) -> None:
+    scrub = ReplyScrubber(lambda: SCRUBBER, coding)
+    assert not scrub.expands(CODINGS[coding](b"small" * 100))
+    assert scrub.expands(CODINGS[coding](bytes(1_000_000))) is (coding is not None)
+    assert not scrub.expands(b"")
+
+
+def test_a_body_that_is_broken_does_not_become_large() -> None:
+    assert not ReplyScrubber(lambda: SCRUBBER, b"gzip").expands(b"no gzip")

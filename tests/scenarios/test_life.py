@@ -11,6 +11,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
 
+from ghost_addons.grammar import LINES
 from support.agent import Tunnel, raw_connect
 from support.agent2 import Http2Client, StreamResetError
 from support.board import Sight, scenario
@@ -174,6 +175,16 @@ def test_a_status_that_is_none_is_refused_and_the_session_sealed(
     (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
     assert (outcome.fields["status"], outcome.fields["error"]) == ("failed", "reply.status")
     assert scene.proxy.evaporate(scene.session)["ephemeral_key_destroyed"] is True
+
+
+@UNSEALED
+def test_a_reply_of_too_many_lines_is_refused_and_entered(scene: Scene) -> None:
+    lines = [(f"x-{number}", "") for number in range(LINES)]
+    scene.up.route("/lines", lambda exchange: exchange.reply(200, b"hi", lines))
+    answer = scene.ask("POST", "/lines", body=b"{}")
+    assert (answer.status, reason_of(answer)) == (502, "reply.lines")
+    (outcome,) = scene.proxy.wait_for(scene.session, 1, "action.outcome")
+    assert (outcome.fields["status"], outcome.fields["error"]) == ("failed", "reply.lines")
 
 
 @UNSEALED

@@ -11,7 +11,9 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
     from support.upstream import Upstream
 
 WAIT_SECONDS = 20.0
+STEP_SECONDS = 0.01
 POLICY_HASH = "0" * 64
 
 
@@ -169,6 +172,24 @@ class LiveProxy:
         """End a session through its owner."""
         live = self.proxy.services.sessions.get(session.sid) or self.do(self._admit(session.sid))
         return self.do(self.proxy.evaporate(live, grace_seconds=grace_seconds))
+
+    @contextmanager
+    def waits(self) -> Iterator[list[float]]:
+        """Fill a list with how long the loop kept somebody waiting who asked for little, seconds."""
+        found: list[float] = []
+
+        async def watch() -> None:
+            while True:
+                began = time.monotonic()
+                await asyncio.sleep(STEP_SECONDS)
+                found.append(time.monotonic() - began - STEP_SECONDS)
+
+        task: Future[None] = asyncio.run_coroutine_threadsafe(watch(), self._loop)
+        try:
+            yield found
+            self.do(asyncio.sleep(2 * STEP_SECONDS))  # the last wait is over then
+        finally:
+            task.cancel()
 
     async def _admit(self, sid: str) -> Owned:
         return self.proxy.admit(sid)
