@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import re
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from ghost_hooks.params import UnreadableError, of_reply
 from ghost_hooks.request import Reply, Request, Verdict
 from ghost_hooks.rules import Rule
 from ghost_hooks.runner import HookRunner
+from ghost_hooks.schemas import Schema
 from ghost_hooks.spelling import read_params
 from ghost_hooks.turns import aside
 
@@ -78,7 +80,10 @@ class Gates:
         if override is not None:
             yield override
         rules = self.decision.conditional
-        for verdict in await reading(request, lambda: _on_params(rules, self.grant, request)):
+        schema = self.grant.request_schema
+        deep = schema is not None and schema.recursive
+        work = functools.partial(_on_params, rules, self.grant, request)
+        for verdict in await reading(request, work, deep=deep):
             yield verdict
         limit = await self._on_limits(request)
         if limit is not None:
@@ -88,7 +93,10 @@ class Gates:
 
     async def after(self, request: Request, reply: Reply) -> AsyncGenerator[Verdict]:
         """Yield the verdicts about a reply: schema, hooks, extra hooks."""
-        schema = await judging(reply.body, lambda: _on_reply(self.grant, request, reply))
+        found = self.grant.replies.find(reply.status)
+        deep = found is not None and found.recursive
+        work = functools.partial(_on_reply, found, request, reply)
+        schema = await judging(reply.body, work, deep=deep)
         if schema is not None:
             yield schema
         async for verdict in self._hooked("post", request, reply):
@@ -147,15 +155,15 @@ def _on_params(rules: Sequence[Rule], grant: Grant, request: Request) -> list[Ve
     return [verdict for verdict in found if verdict is not None]
 
 
-async def reading[T](request: Request, work: Callable[[], T]) -> T:
+async def reading[T](request: Request, work: Callable[[], T], *, deep: bool = False) -> T:
     """Read a request as `judging` does, with a long query in a thread too."""
-    long = len(request.target.query) > _LONG_QUERY
+    long = deep or len(request.target.query) > _LONG_QUERY
     return await (aside(work) if long else judging(request.body, work))
 
 
-async def judging[T](body: bytes | None, work: Callable[[], T]) -> T:
-    """Read a body as `beside` does, with one of many values in a thread too."""
-    many = body is not None and body.count(b",") + body.count(b"&") > _MANY_VALUES
+async def judging[T](body: bytes | None, work: Callable[[], T], *, deep: bool = False) -> T:
+    """Read a body as `beside` does, with one of many values in a thread too; `deep` is always read there."""
+    many = deep or (body is not None and body.count(b",") + body.count(b"&") > _MANY_VALUES)
     return await (aside(work) if many else beside(body, work))
 
 
@@ -164,9 +172,8 @@ async def beside[T](body: bytes | None, work: Callable[[], T]) -> T:
     return await aside(work) if len(body or b"") > _LARGE_BYTES else work()
 
 
-def _on_reply(grant: Grant, request: Request, reply: Reply) -> Verdict | None:
+def _on_reply(schema: Schema | None, request: Request, reply: Reply) -> Verdict | None:
     """Judge a successful reply by its schema; error replies have a shape of their own."""
-    schema = grant.replies.find(reply.status)
     if schema is None or request.method == "HEAD":
         return None
     if reply.body is None:

@@ -126,11 +126,12 @@ def _parts(nodes: list[Any], root: Any) -> Iterator[dict[str, Any]]:
         for reference in (node.get(key) for key in _REFERENCES):
             if isinstance(reference, str) and reference not in followed:
                 followed.add(reference)
-                waiting += _at(root, unquote(reference.removeprefix("#")))
+                waiting += led_to(root, reference)
 
 
-def _at(root: Any, place: str) -> list[Any]:
+def led_to(root: Any, reference: str) -> list[Any]:
     """Return what a pointer (RFC 6901) or a name within the document leads to; nothing where that is none."""
+    place = unquote(reference.removeprefix("#"))
     if place and not place.startswith("/"):
         return [each for each in _all(root) if place in [each.get(key) for key in _ANCHORS]]
     node = root

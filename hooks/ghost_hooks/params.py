@@ -21,6 +21,9 @@ type Kind = Literal["json", "form", "query"]
 FIELD_LIMIT = 10_000
 COMMA_LIMIT = 1_000_000  # nobody else gets a turn while the values of a text are made
 DEPTH_LIMIT = 16
+DIGIT_LIMIT = (
+    4300  # as of whole numbers in Python; longer ones take long in one step, and much memory
+)
 _KEY = re.compile(r"([^\[\]]+)((?:\[[^\[\]]*\])*)\Z")
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?\Z")  # `\d` has the digits of all scripts
 _STEP = re.compile(r"\[([^\[\]]*)\]")
@@ -90,7 +93,7 @@ def parse_json(data: bytes) -> Json:
         value: Json = json.loads(
             _text(data),
             object_pairs_hook=_object,
-            parse_float=Decimal,
+            parse_float=_decimal,
             parse_int=_whole,
             parse_constant=_no_constant,
         )
@@ -101,7 +104,7 @@ def parse_json(data: bytes) -> Json:
 
 def as_number(value: object) -> object:
     """Read text that spells a JSON number, as a form sends it; anything else stays as it is."""
-    if isinstance(value, str) and _NUMBER.match(value):
+    if isinstance(value, str) and len(value) <= DIGIT_LIMIT and _NUMBER.match(value):
         return Decimal(value)
     return value
 
@@ -139,6 +142,12 @@ def _object(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
 def _whole(text: str) -> int:
     # the parser's own way gives nobody a turn, and long numbers take long
     return int(text)
+
+
+def _decimal(text: str) -> Decimal:
+    if len(text) > DIGIT_LIMIT:
+        raise ValueError("a number is too long")
+    return Decimal(text)
 
 
 def _no_constant(_: str) -> NoReturn:

@@ -17,17 +17,18 @@ from referencing.exceptions import Unresolvable
 from referencing.jsonschema import DRAFT202012
 
 from ghost_core.errors import ConfigError
+from ghost_hooks.effort import TooMuchError, allowed_for, counted
 from ghost_hooks.names import Names
 from ghost_hooks.params import Json, as_number
 from ghost_hooks.request import Verdict
+from ghost_hooks.schema_parts import REFERENCES, holds_itself, inside, of_one_draft
 from ghost_hooks.unevaluated import UNEVALUATED
 from ghost_hooks.unique import has_doubles
 
 FILE_LIMIT = 4 * 1024 * 1024
+_DENIED = 403
 _PLACE_LIMIT = 120
 _BOUND_LIMIT = 120
-# Keywords that hold plain data, and those that hold schemas by a name of the user's.
-_DATA = frozenset({"enum", "const", "default", "examples", "example"})
 # Keywords whose own value may be told; an `enum` or a `const` can hold what nobody is to know.
 _BOUNDS = frozenset(
     [
@@ -49,11 +50,6 @@ _BOUNDS = frozenset(
         "minProperties",
     ]
 )
-_REFERENCES = ("$ref", "$dynamicRef")
-_BY_NAME = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas"}
-)
-
 type Keyword = Callable[[Any, Any, Any, Any], Iterator[ValidationError] | None]
 
 
@@ -71,6 +67,8 @@ class Schema:
                 plain, format_checker=Draft202012Validator.FORMAT_CHECKER
             )
             _check_references(name, plain)
+            plain = of_one_draft(plain)
+            self.recursive = holds_itself(plain)
         except (SchemaError, ValueError, TypeError, RecursionError) as error:
             raise _broken(name, "is no JSON Schema of draft 2020-12") from error
         self.names = Names.of(plain)
@@ -98,10 +96,15 @@ class Schema:
             raise _broken(name, "is no JSON") from error
         return cls(name, document)
 
-    def verdict(self, values: Json, *, typed: bool, status: int = 403) -> Verdict:
+    def verdict(self, values: Json, *, typed: bool, status: int = _DENIED) -> Verdict:
         """Judge values; `typed` is False for form and query, whose numbers are text."""
         judged: Any = values
-        error = next((self._typed if typed else self._text).iter_errors(judged), None)
+        try:
+            with allowed_for(values):
+                error = next((self._typed if typed else self._text).iter_errors(judged), None)
+        except TooMuchError:
+            reason, status = "takes too long to judge", 413 if status == _DENIED else status
+            return Verdict.no("schema", self.name, reason, code="params.long", status=status)
         if error is None:
             return Verdict.yes("schema", self.name)
         place = error.json_path[:_PLACE_LIMIT]
@@ -144,21 +147,9 @@ def _references(name: str, node: object, *, root: bool = False) -> Iterator[str]
     if isinstance(node, dict):
         if isinstance(node.get("$id"), str) and not root:
             raise _broken(name, "expected $id at the top only")
-        yield from (node[key] for key in _REFERENCES if isinstance(node.get(key), str))
-    for each in _inside(node):
+        yield from (node[key] for key in REFERENCES if isinstance(node.get(key), str))
+    for each in inside(node):
         yield from _references(name, each)
-
-
-def _inside(node: object) -> Iterator[object]:
-    """Yield what may hold further schemas."""
-    if isinstance(node, list):
-        yield from node
-    if isinstance(node, dict):
-        for key, value in node.items():
-            if key in _BY_NAME and isinstance(value, dict):
-                yield from value.values()
-            elif key not in _DATA:
-                yield value
 
 
 def _exact(node: object) -> object:
@@ -243,16 +234,24 @@ _TYPES = Draft202012Validator.TYPE_CHECKER.redefine_many(
     {"integer": _is_integer, "number": _is_number}
 )
 _extend: Callable[..., type[Validator]] = extend
-_LISTS = {"uniqueItems": _unique, **UNEVALUATED}
-_Typed = _extend(Draft202012Validator, validators=_LISTS, type_checker=_TYPES)
+_LISTS = {**Draft202012Validator.VALIDATORS, "uniqueItems": _unique, **UNEVALUATED}
+
+
+def _counted(keywords: Mapping[str, Keyword]) -> dict[str, Keyword]:
+    return {name: counted(check) for name, check in keywords.items()}
+
+
+_Typed = _extend(Draft202012Validator, validators=_counted(_LISTS), type_checker=_TYPES)
 _Text = _extend(
     Draft202012Validator,
-    validators={
-        **{keyword: _numeric(keyword) for keyword in _NUMERIC},
-        **_LISTS,
-        "enum": _choice,
-        "const": _constant,
-    },
+    validators=_counted(
+        {
+            **_LISTS,
+            **{keyword: _numeric(keyword) for keyword in _NUMERIC},
+            "enum": _choice,
+            "const": _constant,
+        }
+    ),
     type_checker=_TYPES.redefine_many(
         {
             "integer": _text_integer,
