@@ -17,6 +17,7 @@ from ghost_credentials.search import Search
 MARK = b"[redacted by ghost]"
 
 _MIN_WAIT_BYTES = 256
+_PIECE_BYTES = 1 << 18
 
 
 class Cleaned(NamedTuple):
@@ -55,7 +56,17 @@ class Scrubber:
         """Replace every form of a secret by the mark, leftmost and longest first."""
         if not self.holds(data):
             return Cleaned(data, 0)
-        return Cleaned(*self._pattern(data).subn(MARK, data))
+        if len(data) <= _PIECE_BYTES:
+            return Cleaned(*self._pattern(data).subn(MARK, data))
+        return self._in_pieces(data)
+
+    def _in_pieces(self, data: bytes) -> Cleaned:
+        """Clean a long text so that others have a turn in between: one replacement gives them none."""
+        stream = self.stream()
+        parts = [
+            stream.feed(data[at : at + _PIECE_BYTES]) for at in range(0, len(data), _PIECE_BYTES)
+        ]
+        return Cleaned(b"".join([*parts, stream.finish()]), stream.count)
 
     def after(self, sent: bytes, data: bytes) -> Cleaned:
         """Clean a text that follows one which has gone already: of a secret over both, the rest goes.

@@ -20,6 +20,7 @@ type Kind = Literal["json", "form", "query"]
 
 FIELD_LIMIT = 10_000
 COMMA_LIMIT = 1_000_000  # nobody else gets a turn while the values of a text are made
+ESCAPE_LIMIT = 5_000_000
 DEPTH_LIMIT = 16
 DIGIT_LIMIT = (
     4300  # as of whole numbers in Python; longer ones take long in one step, and much memory
@@ -88,6 +89,10 @@ def parse_json(data: bytes) -> Json:
     if data.count(b",") > COMMA_LIMIT:
         raise UnreadableError(
             f"body: more than {COMMA_LIMIT} commas", code="params.long", status=413
+        )
+    if data.count(b"\\") > ESCAPE_LIMIT:
+        raise UnreadableError(
+            f"body: more than {ESCAPE_LIMIT} escapes", code="params.long", status=413
         )
     try:
         value: Json = json.loads(

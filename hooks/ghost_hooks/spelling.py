@@ -19,7 +19,6 @@ from ghost_hooks.request import Request
 type Steps = tuple[str, ...]
 
 _JSON_START = re.compile(rb"\s*[{\[]")
-_SEPARATOR = re.compile(r"[&;]")
 _LEVEL = re.compile(r"[.\[\]]+")
 _WIDE_ESCAPE = re.compile(r"%u([0-9A-Fa-f]{4})")  # IIS decodes it
 _USUAL = re.compile(r"[A-Za-z][A-Za-z0-9_-]*\Z")
@@ -78,7 +77,7 @@ def _refused(steps: Steps, why: str) -> UnreadableError:
 
 def fields(text: str) -> Iterator[tuple[str, str]]:
     """Yield the names and values of a query or form as lax servers split and decode them."""
-    for piece in _SEPARATOR.split(text):
+    for piece in text.replace(";", "&").split("&"):  # an expression would take long, in one step
         name, _, value = piece.partition("=")
         if name:
             yield _decoded(name), _decoded(value)

@@ -11,15 +11,19 @@ from pathlib import Path
 import brotli
 import pytest
 
+from ghost_credentials.scrub import MARK
 from support import fixtures
 from support.agent import Tunnel, secure_connect
 from support.certs import Certs
+from support.home import SECRET
 from support.live import LiveProxy, live_proxy
 from support.upstream import Upstream
 
 up = fixtures.upstream("module", names=("localhost", "127.0.0.1"))
 PIECES = 4000
-LARGE = brotli.compress(bytes(30_000_000))
+FILL = SECRET[:12].encode() * 1_000_000
+FORMS = [SECRET, SECRET.upper(), SECRET.encode().hex(), base64.b64encode(SECRET.encode()).decode()]
+LARGE = brotli.compress(FILL + " ".join(FORMS).encode() + FILL, quality=5)
 
 
 @pytest.fixture
@@ -48,7 +52,8 @@ def chunks(tunnel: Tunnel, up: Upstream) -> None:
 def a_small_reply_that_is_large(tunnel: Tunnel, up: Upstream) -> None:
     up.route("/large", lambda each: each.reply(200, LARGE, [("Content-Encoding", "br")]))
     assert len(LARGE) < 1000
-    assert len(tunnel.request("GET", "/large", {"Host": up.authority}).body) == 30_000_000
+    body = tunnel.request("GET", "/large", {"Host": up.authority}).body
+    assert body == FILL + b" ".join([MARK] * len(FORMS)) + FILL
 
 
 @pytest.mark.parametrize("work", [pings, chunks, a_small_reply_that_is_large])

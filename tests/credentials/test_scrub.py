@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ghost_core.secret import SecretBytes
 from ghost_credentials.needles import needles
-from ghost_credentials.scrub import MARK, Scrubber, StreamScrubber
+from ghost_credentials.scrub import _PIECE_BYTES, MARK, Scrubber, StreamScrubber
 
 SECRET = b"sk_live_hunter2/hunter2"
 FULL = 4096
@@ -78,6 +78,15 @@ def test_no_form_survives_any_split(
     assert out == found.clean(text).data
     assert stream.count == found.clean(text).hits > 0
     assert not found.holds(out)
+
+
+@pytest.mark.parametrize("around", range(-3, 4))
+@pytest.mark.parametrize("filled", [b"x", b"\n", SECRET[:5]], ids=["line", "lines", "beginnings"])
+def test_a_long_text_is_cleaned_as_a_short_one_is(filled: bytes, around: int) -> None:
+    before = (filled * _PIECE_BYTES)[: _PIECE_BYTES - len(SECRET) // 2 + around]
+    after = filled * _PIECE_BYTES + SECRET.hex().encode()
+    clean = scrubber(SECRET).clean(before + SECRET + after)
+    assert clean == (before + MARK + filled * _PIECE_BYTES + MARK, 2)
 
 
 @given(secrets, st.binary(max_size=500), st.lists(st.integers(0, 500), max_size=8))

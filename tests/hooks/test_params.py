@@ -9,11 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ghost_core.errors import UsageError
+from ghost_hooks import params
 from ghost_hooks.params import (
     FIELD_LIMIT,
     Json,
     Kind,
     UnreadableError,
+    as_number,
     encode,
     of_reply,
     of_request,
@@ -161,3 +163,23 @@ def test_a_field_of_too_many_steps_is_refused_unread() -> None:
     with pytest.raises(UnreadableError, match="deeper than 16"):
         of_request(request, "form")
     assert of_request(_request(f"a{'[b]' * 15}=1".encode(), headers=_FORM), "form").values
+
+
+@pytest.mark.parametrize("text", ['{"a":"%s"}', '{"%s":1}', '["%s"]'])
+def test_json_of_too_many_escapes_is_not_read(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(params, "ESCAPE_LIMIT", 10)
+    assert parse_json((text % ("\\n" * 10)).encode())
+    with pytest.raises(UnreadableError) as caught:
+        parse_json((text % ("\\n" * 11)).encode())
+    assert (caught.value.code, caught.value.status) == ("params.long", 413)
+
+
+@pytest.mark.parametrize("text", ["1.%s", "-0.%se5", "%s", "%s.5"])
+def test_a_number_of_too_many_digits_is_none(text: str) -> None:
+    few, many = text % ("1" * 4000), text % ("1" * 4400)
+    assert parse_json(few.encode())
+    assert as_number(few) != few or "e" in few
+    assert as_number(many) == many
+    with pytest.raises(UnreadableError) as caught:
+        parse_json(many.encode())
+    assert caught.value.code == "params.malformed"
