@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
 from collections import deque
 from collections.abc import Awaitable, Coroutine
 from dataclasses import fields
@@ -96,13 +95,13 @@ class Conductor(mode_servers.ProxyConnectionHandler):
         self._reader = event.connection if isinstance(event, events.DataReceived) else None
         if not more:
             backlog.begin()
-        self._began = time.monotonic()
+        self._began = pacing.now()
         try:
             while self._line:
                 await self._conduct(self._line.popleft())
         finally:
             self._conducting = False
-            self._pace.took(time.monotonic() - self._began)
+            self._pace.took(pacing.now() - self._began)
             self._waits.moved()
 
     async def _conduct(self, event: events.Event) -> None:
@@ -117,18 +116,18 @@ class Conductor(mode_servers.ProxyConnectionHandler):
                     self._send(command)
                 else:
                     self._carry_out(command)
-                if time.monotonic() - self._began > pacing.TURN_SECONDS:
+                if pacing.now() - self._began > pacing.TURN_SECONDS:
                     await self._pause()
         except Exception:  # noqa: BLE001  # as the engine: one connection may break, the proxy goes on
             self.log("mitmproxy has crashed!", logging.ERROR, exc_info=True)
 
     async def _pause(self) -> None:
         """Let others have a turn in the middle of an event; what comes meanwhile waits for its end."""
-        self._pace.took(time.monotonic() - self._began)
+        self._pace.took(pacing.now() - self._began)
         self._resumed.clear()
         await self._rest(self._pace.turn())
         self._resumed.set()
-        self._began = time.monotonic()
+        self._began = pacing.now()
 
     async def _rest(self, wait: Awaitable[object]) -> None:
         """Wait, and keep what the event under way has fed. Who is cancelled first ends what it is at."""
