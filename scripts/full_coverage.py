@@ -11,6 +11,7 @@ FULL = (
     "ledger/ghost_ledger/canonical.py",
     "ledger/ghost_ledger/keys.py",
     "ledger/ghost_ledger/seal.py",
+    "ledger/ghost_ledger/statement.py",
     "ledger/ghost_ledger/tree.py",
     "ledger/ghost_ledger/checkpoint.py",
     "ledger/ghost_ledger/cosignature.py",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -23,6 +24,7 @@ class Format(StrEnum):
     OCSF = "ocsf"
     CLOUDEVENTS = "cloudevents"
     JSONL = "jsonl"
+    DSSE = "dsse"
 
 
 def export(
@@ -44,6 +46,8 @@ def export(
     otlp: a trace per session (OTLP/JSON). ocsf: an API Activity per action. cloudevents: what webhooks are
     told. jsonl: every entry. None of them is evidence: each line names the entry that is.
 
+    dsse: the statement that a session's key signed at the seal (in-toto), an envelope per session.
+
     Example: ghost ledger export --format otlp --session-id gh_…
     """
     trusted = None if key is None else pinned(key)
@@ -52,9 +56,15 @@ def export(
         for session in stream.sessions(
             found.ledger, found.home, form.value, sid=session_id, key=trusted
         ):
-            for document in session.documents:
-                output.raw(json.dumps(document, separators=(",", ":")).encode() + b"\n")
+            printed = sum(map(_print, session.documents))
+            if form is Format.DSSE and not printed:
+                output.note(f"session {session.sid}: no statement is there that its key signed")
             codes.append(session.exit_code)
     if not codes:
         output.note("no session is there: nothing was exported")
     return BROKEN if BROKEN in codes else max(codes, default=INCOMPLETE)
+
+
+def _print(document: Mapping[str, Any]) -> int:
+    output.raw(json.dumps(document, separators=(",", ":")).encode() + b"\n")
+    return 1

@@ -11,13 +11,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import IntegrityError, NotFoundError
-from ghost_ledger import chain, derivation, entry, payloads, rows, seal, tiles, tree
+from ghost_ledger import chain, derivation, entry, payloads, rows, seal, statement, tiles, tree
 from ghost_ledger.canonical import Value
 from ghost_ledger.chain import ChainEnd, LogState, Signer
 from ghost_ledger.derivation import Change, Fact, Key
 from ghost_ledger.drafts import Draft, Receipt
 from ghost_ledger.lending import AT_ONCE, Lender, Part, Run
 from ghost_ledger.payloads import DataKeys, PayloadTuple
+from ghost_ledger.statement import Sealed
 
 __all__ = ["Batch", "Work"]
 
@@ -96,16 +97,22 @@ class Batch:
         return tuple(receipts)
 
     def append_seal(self, sid: str, closed: Draft, seal_id: str) -> tuple[Receipt, ...]:
-        """Append `session.closed`, then the seal over every entry of the session so far."""
+        """Append `session.closed`, then the seal over every entry of the session so far.
+
+        The key signs the statement too, since it is gone later.
+        """
         self.write_rows()
         first = self._append(closed)
         stored = self.connection.execute(_LEAVES, {"sid": sid}).scalars()
         leaves = [*stored, first.leaf_hash]
-        signed = seal.sign_seal(self.signers[sid].key, self.state.origin, sid, leaves)
+        key, root = self.signers[sid].key, tree.root(leaves)
+        signed = seal.sign_seal(key, self.state.origin, sid, leaves)
+        last = entry.parse_envelope(first.body)
         fields: dict[str, Value] = {
             "note": signed.decode(),
-            "root": tree.root(leaves).hex(),
+            "root": root.hex(),
             "size": len(leaves),
+            "dsse": statement.sign(key, Sealed(last, leaves[0], len(leaves), root)),
         }
         return first, self._append(Draft(sid, "session.seal", seal_id, fields))
 

@@ -38,6 +38,7 @@ class EntryType:
 
 
 HASH = Pattern("[0-9a-f]{64}")
+SIGNATURE = Pattern("[0-9a-f]{128}")
 SID = Pattern("gh_[0-9a-f]{32}")
 ID = Pattern("[a-z]{2,8}_[0-9a-f]{32}")
 ORIGIN = Pattern("(?!.*/s/)[A-Za-z0-9][A-Za-z0-9._:/-]{0,199}")
@@ -216,6 +217,7 @@ _TYPES = (
         Field("note", Text(4096)),
         Field("root", HASH),
         Field("size", Integer(1)),
+        _may("dsse", SIGNATURE),
     ),
     _type(
         "session.abandoned",

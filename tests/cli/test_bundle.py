@@ -136,6 +136,7 @@ def test_unpacking_gives_the_parts_byte_for_byte(tmp_path: Path) -> None:
         "seal.note",
         "seal.tlog-proof",
         "spawn.tlog-proof",
+        "statement.intoto.jsonl",
     ]
     assert (folder / "000001-action.intent.note").read_bytes() == session.notes[1]
     assert (folder / "checkpoint").read_bytes() == session.log.head()

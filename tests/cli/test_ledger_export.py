@@ -33,6 +33,7 @@ def lines(said: Said) -> list[dict[str, object]]:
         ("ocsf", "class_uid"),
         ("cloudevents", "specversion"),
         ("jsonl", "sid"),
+        ("dsse", "payloadType"),
     ],
 )
 def test_each_form_is_lines_of_json(ghost: Command, sid: str, form: str, name: str) -> None:
@@ -52,6 +53,13 @@ def test_an_open_session_is_incomplete(ghost: Command, sid: str, home: Path) -> 
     with open_recorder(home) as recorder:
         spawned(recorder)
     assert sid in ghost("ledger", "export", code=8).out
+
+
+def test_a_session_without_a_statement_is_named(ghost: Command, home: Path) -> None:
+    with open_recorder(home) as recorder:
+        owned = spawned(recorder)
+    said = ghost("ledger", "export", "--format", "dsse", code=8)
+    assert (said.out, f"session {owned.sid}: no statement" in said.err) == ("", True)
 
 
 def test_a_broken_session_is_told_by_the_code(ghost: Command, sid: str, home: Path) -> None:

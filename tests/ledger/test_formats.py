@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 import subprocess
 import sys
@@ -13,15 +15,17 @@ import pytest
 
 from ghost_ledger import bundle, wiretoken
 from ghost_ledger.commitment import Commitment
+from ghost_ledger.export.files import plain_files
 from ghost_ledger.tree import leaf_hash, node_hash, root
 from ghost_ledger.verify import Policy, verify_bundle
-from support.bundles import key
+from support.bundles import Log, key
 from support.cosigners import witness
 
 FORMATS = Path(__file__).parents[2] / "docs" / "formats"
 EXAMPLE = (FORMATS / "example.ghost").read_bytes()
 PARTS = bundle.decode(EXAMPLE)
-NAMES = ("entry", "seal", "bundle", "wiretoken", "witness")
+STATED = (FORMATS / "statement.ghost").read_bytes()
+NAMES = ("entry", "seal", "bundle", "wiretoken", "witness", "statement")
 PAGES = {name: (FORMATS / f"{name}.md").read_text("utf-8") for name in NAMES}
 KEYS = re.findall(
     r"^(?:ghost[.]example/\S+[+]\S+|ed25519_public_\S+)$", PAGES["bundle"], re.MULTILINE
@@ -111,6 +115,31 @@ def test_the_check_of_a_cosignature_on_the_page_takes_the_example_alone(
     (tmp_path / "page.py").write_text(block("witness", "import base64"), "utf-8")
     command = [sys.executable, "page.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=5)
+    assert (ended.returncode != 0) == changed
+
+
+def test_the_statement_on_the_page_is_the_one_of_its_bundle():
+    files = plain_files(bundle.decode(STATED))
+    line = files["statement.intoto.jsonl"].decode()
+    assert block("statement", '{"payload"') == line
+    payload = base64.b64decode(json.loads(line)["payload"]).decode()
+    assert block("statement", '{"_type"') == payload + "\n"
+    made = Log("ghost.example/0193").session().action().finish().bundle()
+    assert bundle.encode(made) == STATED
+
+
+@pytest.mark.parametrize("start", ["from cryptography", "from securesystemslib"])
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_checks_of_a_statement_on_the_page_take_the_example_alone(
+    tmp_path: Path, start: str, *, changed: bool
+):
+    line = block("statement", '{"payload"')
+    wrong = line.replace("eyJfdHlwZSI6Imh0dHBzOi8v", "eyJfdHlwZSI6Imh0dHBzOi8w")
+    (tmp_path / "statement.intoto.jsonl").write_text(wrong if changed else line, "utf-8")
+    code = block("statement", f"import base64, json\n{start}")
+    (tmp_path / "page.py").write_text(code, "utf-8")
+    command = [sys.executable, "page.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=20)
     assert (ended.returncode != 0) == changed
 
 

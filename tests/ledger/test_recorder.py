@@ -182,6 +182,18 @@ def test_a_seal_covers_the_session_and_ends_it(tmp_path: Path, owned: Owned):
     assert caught.value.code == "session.sealed"
 
 
+def test_the_key_signs_a_statement_before_it_goes(tmp_path: Path, owned: Owned):
+    owned.act()
+    owned.recorder.seal(owned.sid, CLOSED)
+    assert owned.key.wipe()
+    query = "SELECT body FROM entries WHERE sid = ? AND type = 'session.seal'"
+    (body,) = rows(tmp_path, query, owned.sid)
+    assert len(str(entry.parse(body).fields["dsse"])) == 128
+    made = Ledger(owned.recorder.engine, Home(tmp_path)).bundle(owned.sid, Home(tmp_path))
+    report = verify_bundle(bundle.encode(made), [owned.vkey])
+    assert (report.exit_code, report.axis("complete").state) == (0, "valid")
+
+
 @pytest.mark.parametrize("type_", ["session.closed", "session.seal"])
 def test_only_sealing_writes_the_last_entries(owned: Owned, type_: str):
     with pytest.raises(IntegrityError) as caught:

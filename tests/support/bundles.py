@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ghost_ledger import canonical, entry, seal
+from ghost_ledger import canonical, entry, seal, statement
 from ghost_ledger.bundle import Bundle, Consistency
 from ghost_ledger.checkpoint import Proof, encode_proof, sign_checkpoint
 from ghost_ledger.keys import SecretKey
 from ghost_ledger.note import Vkey
+from ghost_ledger.statement import Sealed
 from ghost_ledger.tree import consistency_proof, inclusion_proof, leaf_hash, root
 
 ORIGIN = "ghost.test/0193"
@@ -176,16 +177,24 @@ class Session:
         self.add("session.closed", closed_fields())
         return self
 
-    def seal_up(self) -> Session:
+    def sealed(self) -> Sealed:
+        """Return what the statement of the entries so far is made from."""
+        hashes = [leaf_hash(note) for note in self.notes]
+        last = entry.parse_envelope(entry.open_leaf(self.notes[-1])[0])
+        return Sealed(last, hashes[0], len(hashes), root(hashes))
+
+    def seal_up(self, **more: Any) -> Session:
         """Write the seal over all entries so far."""
         hashes = [leaf_hash(note) for note in self.notes]
         self.seal = seal.sign_seal(self.key, self.log.origin, self.sid, hashes)
         fields = {"note": self.seal.decode(), "root": root(hashes).hex(), "size": len(hashes)}
-        self.add("session.seal", fields)
+        self.add("session.seal", fields | more)
         return self
 
     def finish(self) -> Session:
-        return self.close().seal_up()
+        """Close and seal as a recorder does, with the signature of the statement."""
+        self.close()
+        return self.seal_up(dsse=statement.sign(self.key, self.sealed()))
 
     def bundle(self, **changes: Any) -> Bundle:
         """Return the bundle of this session under the present head; parts can be replaced."""

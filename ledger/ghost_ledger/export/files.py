@@ -8,6 +8,7 @@ from typing import Final
 from ghost_core.errors import GhostError, IntegrityError
 from ghost_ledger.bundle import Bundle, Disclosure
 from ghost_ledger.entry import open_leaf, parse_envelope
+from ghost_ledger.export import dsse
 
 __all__ = ["plain_files"]
 
@@ -28,6 +29,9 @@ def plain_files(bundle: Bundle) -> dict[str, bytes]:
         "seal.tlog-proof": bundle.seal_proof and bundle.seal_proof.encode(),
     }
     files |= {name: part for name, part in parts.items() if part}
+    made = dsse.envelope(bundle)
+    if made is not None:
+        files["statement.intoto.jsonl"] = dsse.line(made)
     for item in bundle.disclosures:
         files |= _disclosed(item)
     return files

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final, Literal, NamedTuple
 
 from ghost_core.paths import Home
-from ghost_ledger.export import cloudevents, ocsf, otlp
+from ghost_ledger.export import cloudevents, dsse, ocsf, otlp
 from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.record import Record, gather
 from ghost_ledger.export.source import Source
@@ -15,12 +15,13 @@ from ghost_ledger.reader import Ledger
 
 __all__ = ["Exported", "Form", "sessions"]
 
-type Form = Literal["otlp", "ocsf", "cloudevents", "jsonl"]
+type Form = Literal["otlp", "ocsf", "cloudevents", "jsonl", "dsse"]
 
 
 class Exported(NamedTuple):
-    """One session: its documents, and the exit code of its verdict (contract §6)."""
+    """One session: its id, its documents, and the exit code of its verdict (contract §6)."""
 
+    sid: str
     documents: Iterable[Mapping[str, Any]]
     exit_code: int
 
@@ -32,11 +33,16 @@ def sessions(
     source = Source(ledger)
     for each in [sid] if sid else source.sessions():
         record = gather(source, home, each, key=key)
-        yield Exported(_MADE[form](record), record.report.exit_code)
+        yield Exported(each, _MADE[form](record), record.report.exit_code)
 
 
 def _view(record: Record) -> dict[str, Any]:
     return view(record, disclose=False, parts="none")
+
+
+def _statement(record: Record) -> list[dict[str, Any]]:
+    made = dsse.envelope(record.bundle)
+    return [] if made is None else [made]
 
 
 def _entry(item: Signed) -> dict[str, Any]:
@@ -60,4 +66,5 @@ _MADE: Final[Mapping[Form, Callable[[Record], Iterable[Mapping[str, Any]]]]] = {
     "ocsf": lambda record: ocsf.events(_view(record)),
     "cloudevents": lambda record: cloudevents.events(record.signed),
     "jsonl": lambda record: map(_entry, record.signed),
+    "dsse": _statement,
 }

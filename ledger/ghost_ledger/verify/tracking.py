@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ghost_core.errors import IncompleteError, IntegrityError
+from ghost_ledger import statement
 from ghost_ledger.entry import FIRST_PREV, Entry, session_name
 from ghost_ledger.keys import verify
 from ghost_ledger.note import Vkey
-from ghost_ledger.seal import SMALLEST, open_seal
+from ghost_ledger.seal import SMALLEST, Seal, open_seal
+from ghost_ledger.statement import Sealed
 from ghost_ledger.tree import Frontier
 from ghost_ledger.verify.evidence import Leaf, bad_entry
 
@@ -93,11 +95,15 @@ class Sealing:
 
     closed: int | None = None
     frontier: Frontier = field(default_factory=Frontier)
+    _spawn: bytes = b""
+    _last: Entry | None = None
 
     def feed(self, leaf: Leaf) -> None:
         """Take the next entry under the seal."""
+        if not self.frontier.size:
+            self._spawn = leaf.hash
         if leaf.entry.type == "session.closed" and self.closed is None:
-            self.closed = self.frontier.size
+            self.closed, self._last = self.frontier.size, leaf.entry
         self.frontier = self.frontier.append(leaf.hash)
 
     def finish(self, note: bytes | None, leaf: Leaf | None, key: Vkey | None) -> str:
@@ -131,7 +137,18 @@ class Sealing:
         expected = {"note": note.decode(), "root": seal.root.hex(), "size": seal.size}
         if any(leaf.entry.fields[name] != value for name, value in expected.items()):
             raise bad_entry(size, "session.seal does not repeat the seal note, root and size")
+        self._check_statement(leaf, seal, key)
         return f"sealed over {seal.size} entries, root {seal.root.hex()}"
+
+    def _check_statement(self, leaf: Leaf, seal: Seal, key: Vkey) -> None:
+        """Demand that a statement that was signed is the one that these entries give."""
+        signature = leaf.entry.fields.get("dsse")
+        if not isinstance(signature, str) or self._last is None:
+            return
+        try:
+            statement.check(key, Sealed(self._last, self._spawn, seal.size, seal.root), signature)
+        except IntegrityError as error:
+            raise bad_entry(seal.size, f"dsse: {error.message}") from error
 
 
 def check_signature(seq: int, leaf: Leaf, key: Vkey) -> None:

@@ -32,7 +32,8 @@ def ledger(tmp_path: Path, sid: str) -> Iterator[Ledger]:
 
 
 @pytest.mark.parametrize(
-    ("form", "count"), [("otlp", 1), ("ocsf", 2), ("cloudevents", 4), ("jsonl", 6)]
+    ("form", "count"),
+    [("otlp", 1), ("ocsf", 2), ("cloudevents", 4), ("jsonl", 6), ("dsse", 1)],
 )
 def test_each_form_has_its_documents(
     ledger: Ledger, tmp_path: Path, sid: str, form: stream.Form, count: int
@@ -56,6 +57,13 @@ def test_an_entry_is_there_with_its_hash_and_signature(
 def test_all_sessions_are_exported_in_their_order(ledger: Ledger, tmp_path: Path) -> None:
     found = list(stream.sessions(ledger, Home(tmp_path), "otlp"))
     assert [each.exit_code for each in found] == [0, 0]
+
+
+def test_a_session_without_a_seal_has_no_statement(tmp_path: Path, ledger: Ledger) -> None:
+    with open_recorder(tmp_path) as recorder:
+        owned = spawned(recorder)
+    (found,) = stream.sessions(ledger, Home(tmp_path), "dsse", sid=owned.sid)
+    assert (found.sid, list(found.documents), found.exit_code) == (owned.sid, [], 8)
 
 
 def test_a_broken_session_says_so(ledger: Ledger, tmp_path: Path, sid: str) -> None:

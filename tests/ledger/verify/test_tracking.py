@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ghost_core.errors import IncompleteError, IntegrityError
+from ghost_ledger import statement
 from ghost_ledger.tree import root
 from ghost_ledger.verify.evidence import Leaf, read_leaves
 from ghost_ledger.verify.tracking import Chain, Intents, Sealing, check_signature
@@ -46,6 +47,24 @@ def test_the_seal_is_judged_by_what_was_fed(session: Session) -> None:
     sealing.feed(last)
     with pytest.raises(IntegrityError, match="follows session.closed"):
         sealing.finish(session.seal, last, session.vkey)
+
+
+def test_a_statement_may_be_absent_and_must_fit_where_it_is() -> None:
+    def judged(other: Session | None = None, **more: str) -> str:
+        made = Log().session().action().close()
+        if other is not None:
+            more["dsse"] = statement.sign(other.key, other.sealed())
+        *body, last = read_leaves(made.seal_up(**more).notes)
+        sealing = Sealing()
+        for leaf in body:
+            sealing.feed(leaf)
+        return sealing.finish(made.seal, last, made.vkey)
+
+    assert judged().startswith("sealed")
+    assert judged(Log().session().action().close()).startswith("sealed")
+    for wrong in (Log().session(8).action().close(), Log().session().close()):
+        with pytest.raises(IntegrityError, match="dsse: signature does not match"):
+            judged(wrong)
 
 
 def test_an_intent_has_one_outcome(session: Session) -> None:
