@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from ghost_addons import cosigning
+from ghost_addons import cosigning, stamping
 from ghost_cli import output
 from ghost_core import settings
 from ghost_core.errors import IntegrityError, UnavailableError
@@ -40,11 +40,16 @@ def bundle(
     disclose: Annotated[
         bool, typer.Option("--disclose", help="Add salts, requests and replies.")
     ] = False,
+    tsa: Annotated[
+        str, typer.Option(metavar="URL", help="Authority that stamps the head with the time.")
+    ] = "",
 ) -> int:
     """Write a file that anyone can verify offline.
 
     The witnesses of ledger.witnesses are asked to sign its head; one that is not reached is named, and
     missing.
+
+    The authority of --tsa gets a hash only (RFC 3161); without its token no file is written.
 
     Example: ghost bundle gh_… -o session.ghost
     """
@@ -57,6 +62,8 @@ def bundle(
         head, erased = found.ledger.head(), found.ledger.erased(session_id)
     if gathered:
         made = replace(made, hints={"witnesses": list(cosigning.told(gathered))})
+    if tsa and made.head is not None:
+        made = replace(made, timestamps=(stamping.stamp(settings.load(), tsa, made.head),))
     data = bundles.encode(made)
     if file == Path("-"):
         output.raw(data)
@@ -142,6 +149,7 @@ def _document(sid: str, path: Path, made: Bundle, size: int, key: str) -> dict[s
         "sealed": made.seal is not None,
         "disclosures": len(made.disclosures),
         "witnesses": made.hints.get("witnesses", []),
+        "timestamps": len(made.timestamps),
         "key": key,
         "verify": f"ghost verify {shlex.quote(str(path))} --key {shlex.quote(key)}",
     }
@@ -155,4 +163,6 @@ def _text(document: dict[str, Any]) -> str:
     for each in document["witnesses"]:
         said = f" ({each['detail']})" if each["detail"] else ""
         lines.append(f"witness {each['name']}: {each['state']}{said}")
+    if document["timestamps"]:
+        lines.append("time stamp: there, judged by ghost verify --tsa-root FILE")
     return "\n".join([*lines, f"verify: {document['verify']}"])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,7 +23,11 @@ from ghost_ledger.note import NOTE_LIMIT
 from ghost_ledger.verify import Axis, Policy, Report, verify_bundle
 from ghost_ledger.verify.policy import POLICY_LIMIT
 
+if TYPE_CHECKING:
+    from ghost_ledger.timestamp import Roots
+
 _SCHEMA = "ghost/verify/v1"
+_ROOTS_LIMIT = 1024 * 1024
 _VIEW = "a view, not evidence: nothing in it is signed, whatever it says about itself"
 _HIDDEN = {"absent"}
 _PIN = "ghost verify FILE --key KEY, as spawn printed it"
@@ -31,11 +35,12 @@ _PIN = "ghost verify FILE --key KEY, as spawn printed it"
 
 @dataclass(frozen=True, slots=True)
 class _Trusted:
-    """What the caller brings: keys, a head kept from earlier, a policy."""
+    """What the caller brings: keys, a head kept from earlier, a policy, roots of authorities of time."""
 
     keys: tuple[str, ...]
     head: bytes | None
     policy: Policy | None
+    roots: Roots | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,9 @@ def verify(
     policy: Annotated[
         Path | None, typer.Option(help="Logs and witnesses that you trust (tlog-policy)")
     ] = None,
+    tsa_root: Annotated[
+        Path | None, typer.Option(help="Certificates that you trust to stamp with the time (PEM)")
+    ] = None,
     fast: Annotated[
         bool, typer.Option("--fast", help="Check hashes, seal and head, not each signature")
     ] = False,
@@ -71,8 +79,9 @@ def verify(
     keys = tuple(pinned(text) for text in key or ())
     known = None if head is None else read(head, limit=NOTE_LIMIT)
     asked = None if policy is None else Policy.parse(read(policy, limit=POLICY_LIMIT))
+    roots = None if tsa_root is None else _roots(read(tsa_root, limit=_ROOTS_LIMIT))
     contents = [(path, read(path, limit=BUNDLE_LIMIT)) for path in files]
-    trusted = _Trusted(keys, known, asked)
+    trusted = _Trusted(keys, known, asked, roots)
     judged = [_judge(path, data, trusted, fast=fast) for path, data in contents]
     code = _worst([item.report.exit_code for item in judged])
     output.result(_document(judged, code), "\n\n".join(_text(item) for item in judged))
@@ -97,13 +106,24 @@ def read(path: Path, *, limit: int) -> bytes:
         ) from error
 
 
+def _roots(pem: bytes) -> Roots:
+    from ghost_ledger import timestamp
+
+    return timestamp.Roots(pem)
+
+
 def _judge(path: Path, data: bytes, trusted: _Trusted, *, fast: bool) -> _Judged:
     if is_view(data):
         hint = "ghost bundle SESSION_ID -o FILE.ghost, then verify that file"
         return _Judged(path, Report((Axis("content", "invalid", _VIEW),)), hint)
     try:
         report = verify_bundle(
-            data, trusted.keys, head=trusted.head, policy=trusted.policy, fast=fast
+            data,
+            trusted.keys,
+            head=trusted.head,
+            policy=trusted.policy,
+            roots=trusted.roots,
+            fast=fast,
         )
     except IntegrityError as error:
         return _Judged(path, Report((Axis("content", "invalid", f"no bundle: {error.message}"),)))

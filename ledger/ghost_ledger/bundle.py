@@ -31,7 +31,9 @@ BUNDLE_LIMIT = 64 * 1024 * 1024
 ENTRIES_LIMIT = 1_000_000
 _VERSION = 1
 _NOTES = ("seal", "spawn_proof", "seal_proof", "head")
-_MEMBERS = {"v", "entries", *_NOTES, "consistency", "disclosures", "hints"}
+_MEMBERS = {"v", "entries", *_NOTES, "consistency", "disclosures", "hints", "timestamps"}
+_TOKENS_LIMIT = 16
+_TOKEN_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +56,10 @@ class Consistency:
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """The parts of a bundle; `hints` is for readers and never looked at by the verifier."""
+    """The parts of a bundle; `hints` is for readers and never looked at by the verifier.
+
+    `timestamps` are tokens of RFC 3161 (DER) over the note in `head`.
+    """
 
     entries: tuple[bytes, ...]
     seal: bytes | None = None
@@ -64,6 +69,7 @@ class Bundle:
     disclosures: tuple[Disclosure, ...] = ()
     hints: Mapping[str, Value] = field(default_factory=dict)
     consistency: Consistency | None = None
+    timestamps: tuple[bytes, ...] = ()
 
 
 def encode(bundle: Bundle) -> bytes:
@@ -84,6 +90,8 @@ def encode(bundle: Bundle) -> bytes:
         members["consistency"] = _consistency_value(bundle.consistency)
     if bundle.disclosures:
         members["disclosures"] = [_disclosure_value(item) for item in bundle.disclosures]
+    if bundle.timestamps:
+        members["timestamps"] = [encode_base64(item) for item in bundle.timestamps]
     if bundle.hints:
         members["hints"] = dict(bundle.hints)
     return canonical.encode(members, limit=BUNDLE_LIMIT)
@@ -117,6 +125,7 @@ def decode(data: bytes) -> Bundle:
         disclosures=_disclosures(value.get("disclosures")),
         hints=_hints(value.get("hints")),
         consistency=_consistency(value.get("consistency")),
+        timestamps=_timestamps(value.get("timestamps")),
     )
 
 
@@ -196,6 +205,16 @@ def _consistency(value: Value | None) -> Consistency | None:
 
 def _consistency_value(item: Consistency) -> Value:
     return {"size": item.size, "hashes": [encode_base64(each) for each in item.hashes]}
+
+
+def _timestamps(value: Value | None) -> tuple[bytes, ...]:
+    if value is None:
+        return ()
+    if isinstance(value, list) and 1 <= len(value) <= _TOKENS_LIMIT:
+        tokens = tuple(decode_base64(item) if isinstance(item, str) else b"" for item in value)
+        if all(1 <= len(token) <= _TOKEN_BYTES for token in tokens):
+            return tokens
+    raise _broken(f"timestamps are not 1 to {_TOKENS_LIMIT} tokens of at most {_TOKEN_BYTES} bytes")
 
 
 def _broken(reason: str) -> IntegrityError:

@@ -16,6 +16,7 @@ from ghost_ledger import bundle
 from ghost_ledger.bundle import Consistency, Disclosure
 from ghost_ledger.cosignature import cosigned
 from ghost_ledger.note import Vkey
+from support import tsa
 from support.bundles import Log
 from support.cosigners import named, served, witness
 from support.ledger import CLOSED, open_recorder, spawned
@@ -202,3 +203,30 @@ def test_a_session_that_is_not_there_is_missing_with_witnesses_too(home: Path) -
         f'[ledger]\nwitnesses = ["https://w.test {named(1).format()}"]\n'
     )
     assert main(["bundle", ids.session_id()]) == 4
+
+
+def test_an_authority_stamps_the_head_and_whoever_trusts_it_verifies_that(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid, vkey, _ = _sealed(home)
+    authority = tsa.today()
+    (tmp_path / "root.pem").write_bytes(authority.root.pem)
+    with tsa.served(authority) as up:
+        allowed = f"[proxy]\nallow_private = ['{up.authority}']\n"
+        (home / "ghost.toml").write_text(allowed)
+        assert main(["bundle", sid, "-o", "a.ghost", "--tsa", f"{up.url}/tsa"]) == 0
+    assert "time stamp: there, judged by ghost verify --tsa-root FILE" in capsys.readouterr().out
+    assert main(["verify", "a.ghost", "--key", vkey, "--tsa-root", "root.pem"]) == 0
+    assert "  ✓ time        An authority that you trust saw the head" in capsys.readouterr().out
+    assert main(["bundle", "unpack", "a.ghost", "-o", "parts"]) == 0
+    made = bundle.decode((tmp_path / "a.ghost").read_bytes())
+    assert (tmp_path / "parts" / "timestamp-0.tst").read_bytes() == made.timestamps[0]
+
+
+def test_without_the_token_that_was_asked_for_no_file_is_written(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sid, *_ = _sealed(home)
+    assert main(["bundle", sid, "-o", "a.ghost", "--tsa", "http://tsa.test/"]) == 5
+    assert "time stamp: receiver: expected https" in capsys.readouterr().err
+    assert not (tmp_path / "a.ghost").exists()

@@ -14,7 +14,7 @@ from ghost_cli.main import main
 from ghost_ledger import bundle
 from ghost_ledger.export.table import csv_text
 from ghost_templates.render import page
-from support import views
+from support import tsa, views
 from support.bundles import Log, Session
 from support.cosigners import cosigned_bundle, policy_text
 
@@ -219,3 +219,41 @@ def test_a_policy_that_is_none_or_is_missing(tmp_path: Path, session: Session) -
     assert main(["verify", str(path), "--policy", str(policy)]) == 4
     policy.write_text("quorum all\n")
     assert main(["verify", str(path), "--policy", str(policy)]) == 7
+
+
+def test_time_is_judged_when_roots_are_given(
+    tmp_path: Path, session: Session, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, authority, root = tmp_path / "a.ghost", tsa.Authority(), tmp_path / "root.pem"
+    root.write_bytes(authority.root.pem)
+    arguments = ["verify", str(path), "--key", session.vkey.format(), "--tsa-root", str(root)]
+    for tokens, code in (
+        ((), 8),
+        ((authority.stamp(session.log.head()),), 0),
+        ((authority.stamp(b"other"),), 7),
+    ):
+        path.write_bytes(bundle.encode(session.bundle(timestamps=tokens)))
+        assert main(arguments) == code
+    root.write_bytes(b"no certificate")
+    assert main(arguments) == 2
+    assert "--tsa-root: no certificate as PEM" in capsys.readouterr().err
+
+
+def test_without_the_extra_time_is_never_judged_as_good(
+    tmp_path: Path,
+    session: Session,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    authority, root = tsa.Authority(), tmp_path / "root.pem"
+    root.write_bytes(authority.root.pem)
+    token = authority.stamp(session.log.head())
+    path = tmp_path / "a.ghost"
+    path.write_bytes(bundle.encode(session.bundle(timestamps=(token,))))
+    monkeypatch.setitem(sys.modules, "rfc3161_client", None)
+    monkeypatch.delitem(sys.modules, "ghost_ledger.timestamp", raising=False)
+    monkeypatch.delattr("ghost_ledger.timestamp", raising=False)
+    arguments = ["verify", str(path), "--key", session.vkey.format()]
+    assert main([*arguments, "--tsa-root", str(root)]) == 4
+    assert "pip install 'ghost-ledger[evidence]'" in capsys.readouterr().err
+    assert main(arguments) == 0

@@ -22,6 +22,7 @@ FULL = Bundle(
     disclosures=(Disclosure(1, "params", HASH, b"\x00\xff"), Disclosure(1, "response", HASH, b"")),
     hints={"recorder": "0.1.0"},
     consistency=Consistency(3, (HASH,)),
+    timestamps=(b"0\x03token", b"another"),
 )
 
 
@@ -105,6 +106,14 @@ def test_hints_are_an_object_with_members(hints: Any):
 )
 def test_a_disclosure_has_four_members_and_a_salt_of_32_bytes(disclosures: Any):
     refused(changed(disclosures=disclosures))
+
+
+@pytest.mark.parametrize(
+    "timestamps", [[], "AA==", {}, [1], [""], ["AA=="] * 17, ["AAAA" * 22_000]]
+)
+def test_time_stamps_are_up_to_sixteen_tokens(timestamps: Any):
+    value = canonical.decode(bundle.encode(FULL)) | {"timestamps": timestamps}
+    refused(canonical.encode(value, limit=BUNDLE_LIMIT))
 
 
 @pytest.mark.parametrize("data", ["!", "AA", "AAAAAAB="])

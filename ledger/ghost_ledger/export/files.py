@@ -29,6 +29,7 @@ def plain_files(bundle: Bundle) -> dict[str, bytes]:
         "seal.tlog-proof": bundle.seal_proof and bundle.seal_proof.encode(),
     }
     files |= {name: part for name, part in parts.items() if part}
+    files |= {f"timestamp-{at}.tst": token for at, token in enumerate(bundle.timestamps)}
     made = dsse.envelope(bundle)
     if made is not None:
         files["statement.intoto.jsonl"] = dsse.line(made)

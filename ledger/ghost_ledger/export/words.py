@@ -87,8 +87,8 @@ _AXES: Final = MappingProxyType(
             "Witnesses were not asked for.",
         ),
         "time": _axis(
-            "The times are in order and backed from outside.",
-            "The times contradict each other.",
+            "An authority that you trust saw the head of the log at that time.",
+            "A time stamp does not fit.",
             "The times rest on the recorder's clock alone.",
             "The times rest on the recorder's clock alone.",
         ),

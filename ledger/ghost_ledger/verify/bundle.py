@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ghost_core.errors import IntegrityError
 from ghost_ledger.bundle import Bundle, decode
 from ghost_ledger.entry import session_name
-from ghost_ledger.verify import steps, witnesses
+from ghost_ledger.verify import steps, timestamps, witnesses
 from ghost_ledger.verify.evidence import Evidence, Leaf, declared_key, read_leaves
 from ghost_ledger.verify.pins import Pins, read_pins
 from ghost_ledger.verify.policy import Policy
 from ghost_ledger.verify.report import Axis, Report, judge
+
+if TYPE_CHECKING:
+    from ghost_ledger.timestamp import Roots  # its library is an extra
 
 __all__ = ["verify_bundle"]
 
@@ -23,13 +27,15 @@ def verify_bundle(
     *,
     head: bytes | None = None,
     policy: Policy | None = None,
+    roots: Roots | None = None,
     fast: bool = False,
 ) -> Report:
     """Judge a bundle under the caller's keys: vkey lines or `ed25519_public_` and 64 hex digits.
 
     `head` is a log head that the caller kept from earlier. `policy` says which witnesses must have signed
-    the bundle's head; the logs that it lists are keys of the caller too. `fast` checks hashes and the
-    signatures of seal and head only. Without a key nothing is valid, at best incomplete.
+    the bundle's head; the logs that it lists are keys of the caller too. `roots` is whom the
+    caller trusts to stamp that head with the time. `fast` checks hashes and the signatures of seal and head
+    only. Without a key nothing is valid, at best incomplete.
 
     Raises:
         IntegrityError: not a bundle, over a limit, or a key that is none.
@@ -52,7 +58,9 @@ def verify_bundle(
     except IntegrityError as error:
         axis = Axis("key", "invalid", error.message)
         return Report((axis,), spawn.sid, len(leaves))
-    report = Report(_axes(evidence, head, policy, fast=fast), spawn.sid, len(leaves))
+    # 15. Authorities that the caller trusts have seen the head, not before what it holds.
+    time = judge("time", lambda: timestamps.check_time(evidence, roots))
+    report = Report((*_axes(evidence, head, policy, fast=fast), time), spawn.sid, len(leaves))
     return replace(report, keys=_used(evidence, report.axis("key")))
 
 
@@ -88,11 +96,8 @@ def _axes(
     known = judge("head", lambda: steps.check_head(evidence, head))
     # 14. The witnesses that the caller's policy names have signed the bundle's head.
     witness = judge("witness", lambda: witnesses.check_witnesses(evidence, policy))
-    # 15. Nothing asks for trusted time.
-    time = Axis("time", "absent")
     return (
         signatures, chain, complete, intents, inclusion, key, content, disclosure, known, witness,
-        time,
     )  # fmt: skip
 
 

@@ -25,6 +25,13 @@ def test_a_disclosure_is_payload_and_salt() -> None:
     assert (files["000001-params.payload"], files["000001-params.salt"]) == (b"body", SALT)
 
 
+def test_a_time_stamp_is_a_file_beside_the_head_that_it_is_over() -> None:
+    made = Log().session().finish().bundle(timestamps=(b"first", b"second"))
+    files = plain_files(made)
+    assert (files["timestamp-0.tst"], files["timestamp-1.tst"]) == (b"first", b"second")
+    assert files["checkpoint"] == made.head
+
+
 @pytest.mark.parametrize("name", ["../a", "a/b", "", ".", "..", "a\x00", "A", "a" * 40])
 def test_a_field_that_is_no_plain_word_is_refused(name: str) -> None:
     with pytest.raises(IntegrityError) as caught:
