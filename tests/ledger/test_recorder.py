@@ -194,6 +194,17 @@ def test_the_key_signs_a_statement_before_it_goes(tmp_path: Path, owned: Owned):
     assert (report.exit_code, report.axis("complete").state) == (0, "valid")
 
 
+def test_a_statement_over_a_clamped_time_holds_too(tmp_path: Path):
+    clock = HandClock()
+    with open_recorder(tmp_path, clock=clock) as recorder:
+        owned = spawned(recorder)
+        clock.now -= 3_600_000_000
+        recorder.seal(owned.sid, CLOSED)
+        made = Ledger(recorder.engine, Home(tmp_path)).bundle(owned.sid, Home(tmp_path))
+    assert b'"clk":"clamped"' in made.entries[-2]
+    assert verify_bundle(bundle.encode(made), [owned.vkey]).exit_code == 0
+
+
 @pytest.mark.parametrize("type_", ["session.closed", "session.seal"])
 def test_only_sealing_writes_the_last_entries(owned: Owned, type_: str):
     with pytest.raises(IntegrityError) as caught:

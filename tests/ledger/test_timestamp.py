@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from cryptography.x509.oid import ExtendedKeyUsageOID
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ghost_core.errors import IntegrityError, UnavailableError, UsageError
 from ghost_ledger import timestamp
@@ -121,6 +123,13 @@ def test_no_byte_of_a_token_changes_what_it_says(root: Pair, roots: Roots) -> No
         said = stamp.digest, stamp.signer, stamp.at_us, stamp.accuracy_us
         assert said == (honest.digest, honest.signer, honest.at_us, honest.accuracy_us)
     assert passed < 20  # bytes that nothing signs: a version, the name of the algorithm
+
+
+@given(data=st.binary(max_size=300))
+def test_any_bytes_are_our_error(data: bytes) -> None:
+    for work in (read, Request.over(DATA).accept):
+        with pytest.raises(IntegrityError):
+            work(data)
 
 
 @pytest.mark.parametrize("more", [b"\0", b"0\0"])
