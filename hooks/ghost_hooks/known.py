@@ -21,15 +21,27 @@ _TOOLS = "the tools of ghost.toml: ghost config show"
 
 
 def require_credentials(settings: Settings) -> None:
-    """Refuse a tool whose credential is not configured; raises ConfigError `credential.unknown`."""
+    """Refuse a tool whose credential is not configured, or could never leave.
+
+    Raises:
+        ConfigError: codes `credential.unknown`, `credential.plain` for a `base_url` that is not https.
+    """
     for name, tool in settings.tools.items():
         wanted = tool.credential
-        if wanted is not None and wanted not in settings.credentials:
+        if wanted is None:
+            continue
+        if wanted not in settings.credentials:
             raise ConfigError(
                 f"tool {name!r}: credential {wanted!r} is not configured",
                 code="credential.unknown",
                 hint=nearest(wanted, settings.credentials)
                 or f"add [credentials.{wanted}] to ghost.toml",
+            )
+        if (tool.base_url or "").startswith("http:"):
+            raise ConfigError(
+                f"tool {name!r}: credential {wanted!r} leaves over https only",
+                code="credential.plain",
+                hint=f"tools.{name}.base_url: expected https://host/path",
             )
 
 

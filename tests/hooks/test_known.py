@@ -157,3 +157,17 @@ def test_a_tool_with_its_credential_or_without_any_is_taken() -> None:
         "tools": {"x": {"credential": "a"}, "y": {}},
     }
     require_credentials(Settings.model_validate(tree))
+
+
+def test_a_credential_that_could_never_leave_is_refused(tmp_path: Path) -> None:
+    tree = {
+        "credentials": {"a": {"secret": "env:A", "hosts": ["a.test"]}},
+        "tools": {"x": {"credential": "a", "base_url": "http://a.test"}},
+    }
+    with pytest.raises(ConfigError, match="leaves over https only") as caught:
+        make_policy(tmp_path, "x", **tree)
+    assert (caught.value.code, caught.value.exit_code) == ("credential.plain", 3)
+
+
+def test_a_tool_without_a_credential_may_be_plain() -> None:
+    require_credentials(Settings.model_validate({"tools": {"x": {"base_url": "http://a.test"}}}))
