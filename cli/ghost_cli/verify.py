@@ -22,6 +22,7 @@ from ghost_ledger.export.views import is_view
 from ghost_ledger.note import NOTE_LIMIT
 from ghost_ledger.verify import Axis, Policy, Report, verify_bundle
 from ghost_ledger.verify.policy import POLICY_LIMIT
+from ghost_ledger.verify.revocation import REVOKED_LIMIT, Revocations
 
 if TYPE_CHECKING:
     from ghost_ledger.timestamp import Roots
@@ -35,11 +36,12 @@ _PIN = "ghost verify FILE --key KEY, as spawn printed it"
 
 @dataclass(frozen=True, slots=True)
 class _Trusted:
-    """What the caller brings: keys, a head kept from earlier, a policy, roots of authorities of time."""
+    """What the caller brings: keys, a head kept earlier, a policy, revoked keys, authorities of time."""
 
     keys: tuple[str, ...]
     head: bytes | None
     policy: Policy | None
+    revoked: Revocations | None
     roots: Roots | None
 
 
@@ -65,6 +67,9 @@ def verify(
     policy: Annotated[
         Path | None, typer.Option(help="Logs and witnesses that you trust (tlog-policy)")
     ] = None,
+    revoked: Annotated[
+        Path | None, typer.Option(help="Keys of logs that count up to a size only (revoked …)")
+    ] = None,
     tsa_root: Annotated[
         Path | None, typer.Option(help="Certificates that you trust to stamp with the time (PEM)")
     ] = None,
@@ -79,9 +84,10 @@ def verify(
     keys = tuple(pinned(text) for text in key or ())
     known = None if head is None else read(head, limit=NOTE_LIMIT)
     asked = None if policy is None else Policy.parse(read(policy, limit=POLICY_LIMIT))
+    listed = None if revoked is None else Revocations.parse(read(revoked, limit=REVOKED_LIMIT))
     roots = None if tsa_root is None else _roots(read(tsa_root, limit=_ROOTS_LIMIT))
     contents = [(path, read(path, limit=BUNDLE_LIMIT)) for path in files]
-    trusted = _Trusted(keys, known, asked, roots)
+    trusted = _Trusted(keys, known, asked, listed, roots)
     judged = [_judge(path, data, trusted, fast=fast) for path, data in contents]
     code = _worst([item.report.exit_code for item in judged])
     output.result(_document(judged, code), "\n\n".join(_text(item) for item in judged))
@@ -123,6 +129,7 @@ def _judge(path: Path, data: bytes, trusted: _Trusted, *, fast: bool) -> _Judged
             head=trusted.head,
             policy=trusted.policy,
             roots=trusted.roots,
+            revoked=trusted.revoked,
             fast=fast,
         )
     except IntegrityError as error:

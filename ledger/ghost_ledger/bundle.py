@@ -20,6 +20,7 @@ from ghost_ledger.tree import HASH_BYTES, PROOF_LIMIT, SIZE_LIMIT
 __all__ = [
     "BUNDLE_LIMIT",
     "ENTRIES_LIMIT",
+    "HANDOVERS_LIMIT",
     "Bundle",
     "Consistency",
     "Disclosure",
@@ -29,9 +30,19 @@ __all__ = [
 
 BUNDLE_LIMIT = 64 * 1024 * 1024
 ENTRIES_LIMIT = 1_000_000
+HANDOVERS_LIMIT = 1000
 _VERSION = 1
 _NOTES = ("seal", "spawn_proof", "seal_proof", "head")
-_MEMBERS = {"v", "entries", *_NOTES, "consistency", "disclosures", "hints", "timestamps"}
+_MEMBERS = {
+    "v",
+    "entries",
+    *_NOTES,
+    "handovers",
+    "consistency",
+    "disclosures",
+    "hints",
+    "timestamps",
+}
 _TOKENS_LIMIT = 16
 _TOKEN_BYTES = 64 * 1024
 
@@ -70,6 +81,7 @@ class Bundle:
     hints: Mapping[str, Value] = field(default_factory=dict)
     consistency: Consistency | None = None
     timestamps: tuple[bytes, ...] = ()
+    handovers: tuple[bytes, ...] = ()
 
 
 def encode(bundle: Bundle) -> bytes:
@@ -86,6 +98,8 @@ def encode(bundle: Bundle) -> bytes:
         "head": bundle.head,
     }
     members |= {name: _text(part) for name, part in parts.items() if part is not None}
+    if bundle.handovers:
+        members["handovers"] = [_text(item) for item in bundle.handovers]
     if bundle.consistency is not None:
         members["consistency"] = _consistency_value(bundle.consistency)
     if bundle.disclosures:
@@ -126,6 +140,7 @@ def decode(data: bytes) -> Bundle:
         hints=_hints(value.get("hints")),
         consistency=_consistency(value.get("consistency")),
         timestamps=_timestamps(value.get("timestamps")),
+        handovers=_handovers(value.get("handovers")),
     )
 
 
@@ -140,6 +155,14 @@ def _entries(value: Value | None) -> tuple[bytes, ...]:
     if not isinstance(value, list) or not 1 <= len(value) <= ENTRIES_LIMIT:
         raise _broken(f"expected 1 to {ENTRIES_LIMIT} entries")
     return tuple(_bytes(item, LEAF_LIMIT) for item in value)
+
+
+def _handovers(value: Value | None) -> tuple[bytes, ...]:
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not 1 <= len(value) <= HANDOVERS_LIMIT:
+        raise _broken(f"expected 1 to {HANDOVERS_LIMIT} handovers")
+    return tuple(_bytes(item, NOTE_LIMIT) for item in value)
 
 
 def _bytes(value: Value, limit: int) -> bytes:

@@ -324,6 +324,7 @@ _TYPES = (
         Field("reason", REASON),
         _may("revoked", VKEY),
         _may("from_size", COUNT),
+        _may("note", Text(2048)),
     ),
 )
 

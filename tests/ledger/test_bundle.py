@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger import bundle, canonical
-from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle, Consistency, Disclosure
+from ghost_ledger.bundle import BUNDLE_LIMIT, HANDOVERS_LIMIT, Bundle, Consistency, Disclosure
 from support.bundles import Log
 
 HASH = bytes(range(32))
@@ -23,6 +23,7 @@ FULL = Bundle(
     hints={"recorder": "0.1.0"},
     consistency=Consistency(3, (HASH,)),
     timestamps=(b"0\x03token", b"another"),
+    handovers=(b"first", b"second"),
 )
 
 
@@ -160,3 +161,10 @@ def test_a_note_that_is_not_utf8_is_not_encoded():
 def test_more_than_a_million_entries_are_refused():
     data = b'{"entries":[' + b",".join([b'"x"'] * 1_000_001) + b'],"v":1}'
     refused(data)
+
+
+@pytest.mark.parametrize(
+    "handovers", [[], "first", [1], [""], ["x"] * (HANDOVERS_LIMIT + 1)], ids=range(5)
+)
+def test_handovers_are_a_thousand_texts_at_most(handovers: Any):
+    refused(changed(handovers=handovers))

@@ -16,8 +16,10 @@ import pytest
 from ghost_ledger import bundle, wiretoken
 from ghost_ledger.commitment import Commitment
 from ghost_ledger.export.files import plain_files
+from ghost_ledger.handover import open_handover
 from ghost_ledger.tree import leaf_hash, node_hash, root
 from ghost_ledger.verify import Policy, verify_bundle
+from ghost_ledger.verify.revocation import Revocations
 from support.bundles import Log, key
 from support.cosigners import witness
 
@@ -25,7 +27,7 @@ FORMATS = Path(__file__).parents[2] / "docs" / "formats"
 EXAMPLE = (FORMATS / "example.ghost").read_bytes()
 PARTS = bundle.decode(EXAMPLE)
 STATED = (FORMATS / "statement.ghost").read_bytes()
-NAMES = ("entry", "seal", "bundle", "wiretoken", "witness", "statement")
+NAMES = ("entry", "seal", "bundle", "wiretoken", "witness", "statement", "keys")
 PAGES = {name: (FORMATS / f"{name}.md").read_text("utf-8") for name in NAMES}
 KEYS = re.findall(
     r"^(?:ghost[.]example/\S+[+]\S+|ed25519_public_\S+)$", PAGES["bundle"], re.MULTILINE
@@ -140,6 +142,31 @@ def test_the_checks_of_a_statement_on_the_page_take_the_example_alone(
     (tmp_path / "page.py").write_text(code, "utf-8")
     command = [sys.executable, "page.py"]
     ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=20)
+    assert (ended.returncode != 0) == changed
+
+
+def test_the_note_on_the_page_hands_the_log_of_the_example_over():
+    note, (log,) = block("keys", "ghost log key").encode(), KEYS[2:]
+    said = open_handover(note)
+    assert said.old.format() == log
+    made = bundle.encode(replace(PARTS, handovers=(note,)))
+    assert verify_bundle(made, [log]).exit_code == 0
+    listed = Revocations.parse(block("keys", "# stolen").encode())
+    assert listed.sizes == {said.old: 8}
+    assert verify_bundle(made, [log], revoked=listed).exit_code == 0
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_the_check_of_a_handover_on_the_page_takes_the_example_alone(
+    tmp_path: Path, *, changed: bool
+):
+    note = block("keys", "ghost log key")
+    (tmp_path / "handover-0.note").write_text(
+        note.replace("8f25f1f7", "64b0289c") if changed else note, "utf-8"
+    )
+    (tmp_path / "page.py").write_text(block("keys", "import base64"), "utf-8")
+    command = [sys.executable, "page.py"]
+    ended = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=5)
     assert (ended.returncode != 0) == changed
 
 

@@ -25,6 +25,7 @@ def plain_files(bundle: Bundle) -> dict[str, bytes]:
     parts = {
         "seal.note": bundle.seal,
         "checkpoint": bundle.head,
+        **{f"handover-{at}.note": note for at, note in enumerate(bundle.handovers)},
         "spawn.tlog-proof": bundle.spawn_proof and bundle.spawn_proof.encode(),
         "seal.tlog-proof": bundle.seal_proof and bundle.seal_proof.encode(),
     }

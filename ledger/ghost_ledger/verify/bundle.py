@@ -14,6 +14,7 @@ from ghost_ledger.verify.evidence import Evidence, Leaf, declared_key, read_leav
 from ghost_ledger.verify.pins import Pins, read_pins
 from ghost_ledger.verify.policy import Policy
 from ghost_ledger.verify.report import Axis, Report, judge
+from ghost_ledger.verify.revocation import Revocations
 
 if TYPE_CHECKING:
     from ghost_ledger.timestamp import Roots  # its library is an extra
@@ -27,15 +28,17 @@ def verify_bundle(
     *,
     head: bytes | None = None,
     policy: Policy | None = None,
+    revoked: Revocations | None = None,
     roots: Roots | None = None,
     fast: bool = False,
 ) -> Report:
     """Judge a bundle under the caller's keys: vkey lines or `ed25519_public_` and 64 hex digits.
 
     `head` is a log head that the caller kept from earlier. `policy` says which witnesses must have signed
-    the bundle's head; the logs that it lists are keys of the caller too. `roots` is whom the
-    caller trusts to stamp that head with the time. `fast` checks hashes and the signatures of seal and head
-    only. Without a key nothing is valid, at best incomplete.
+    the bundle's head; the logs that it lists are keys of the caller too. `revoked` says up to which size
+    heads of a log key still count. `roots` is whom the caller trusts to stamp that head with the time. `fast`
+    checks hashes and the signatures of seal and head only. Without a key nothing is valid, at best
+    incomplete.
 
     Raises:
         IntegrityError: not a bundle, over a limit, or a key that is none.
@@ -52,9 +55,9 @@ def verify_bundle(
     spawn = leaves[0].entry
     listed = () if policy is None else policy.logs
     pins = read_pins(keys, spawn.log, spawn.sid, listed=listed)
-    # 4. The spawn entry names the keys; a pinned log key goes before the named one.
+    # 4. The spawn entry names the keys; a pinned log key goes before the named one, and may have handed over.
     try:
-        evidence = _evidence(bundle, leaves, pins)
+        evidence = _evidence(bundle, leaves, pins, revoked or Revocations())
     except IntegrityError as error:
         axis = Axis("key", "invalid", error.message)
         return Report((axis,), spawn.sid, len(leaves))
@@ -64,12 +67,15 @@ def verify_bundle(
     return replace(report, keys=_used(evidence, report.axis("key")))
 
 
-def _evidence(bundle: Bundle, leaves: tuple[Leaf, ...], pins: Pins) -> Evidence:
+def _evidence(
+    bundle: Bundle, leaves: tuple[Leaf, ...], pins: Pins, revoked: Revocations
+) -> Evidence:
     spawn = leaves[0]
     name = session_name(spawn.entry.log, spawn.entry.sid)
     session = declared_key(spawn, "vkey", name) or next(iter(pins.session), None)
     log = declared_key(spawn, "log_vkey", spawn.entry.log)
-    return Evidence(bundle, leaves, pins, session, pins.log or ((log,) if log else ()))
+    found = Evidence(bundle, leaves, pins, session, (), revoked)
+    return replace(found, log_keys=found.heirs(pins.log or ((log,) if log else ())))
 
 
 def _axes(

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ghost_core.errors import GhostError, IncompleteError, IntegrityError
 from ghost_ledger.bundle import Bundle
 from ghost_ledger.entry import Entry, check_content, open_leaf, parse_envelope
+from ghost_ledger.handover import followers
 from ghost_ledger.note import Line, Vkey
 from ghost_ledger.tree import leaf_hash
 from ghost_ledger.verify.pins import Pins
+from ghost_ledger.verify.revocation import Revocations
 
 __all__ = ["Evidence", "Leaf", "bad_entry", "declared_key", "read_leaves"]
 
@@ -34,6 +36,11 @@ class Evidence:
     pins: Pins
     session_key: Vkey | None
     log_keys: tuple[Vkey, ...]
+    revoked: Revocations = field(default_factory=Revocations)
+
+    def heirs(self, keys: Sequence[Vkey]) -> tuple[Vkey, ...]:
+        """Return keys of the log with those that they handed over to; a revoked one has no heirs."""
+        return followers(self.bundle.handovers, keys, barred=self.revoked.sizes.keys())
 
     @property
     def body(self) -> tuple[Leaf, ...]:

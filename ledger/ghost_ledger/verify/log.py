@@ -16,6 +16,7 @@ from ghost_ledger.entry import Entry, session_name
 from ghost_ledger.note import Line, Vkey
 from ghost_ledger.tree import Frontier
 from ghost_ledger.verify.evidence import Leaf
+from ghost_ledger.verify.succession import Succession
 from ghost_ledger.verify.tracking import Chain, Intents, Sealing, check_signature
 
 __all__ = ["BadEntryError", "Log", "Row", "columns"]
@@ -62,7 +63,7 @@ class _Session:
 
 @dataclass(slots=True)
 class Log:
-    """What was read of a log so far; `fast` leaves out the signatures of entries."""
+    """What was read of a log so far; `vkey` is that of its head, `fast` leaves out signatures of entries."""
 
     origin: str
     vkey: str
@@ -72,8 +73,12 @@ class Log:
     answered: int = 0
     unanswered: int = 0
     unreadable: str = ""
+    succession: Succession = field(init=False)
     _open: dict[str, _Session] = field(default_factory=dict)
     _over: set[bytes] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.succession = Succession(self.origin)
 
     @property
     def sealed(self) -> int:
@@ -110,6 +115,9 @@ class Log:
             axis = "signatures"
             if not self.fast:
                 check_signature(read.seq, leaf, session.key)
+            axis = "chain"
+            if leaf.problem is None:
+                self.succession.feed(leaf.entry, self.frontier.size)
             axis = "sessions"
             self._follow(session, leaf)
         except IntegrityError as error:
@@ -141,8 +149,7 @@ class Log:
         key, name = Vkey.parse(str(read.fields.get("vkey"))), session_name(read.log, read.sid)
         if key.name != name:
             raise IntegrityError(f"vkey bears the name {key.name}, expected {name}")
-        if read.fields.get("log_vkey") != self.vkey:
-            raise IntegrityError("names another key of the log than its head")
+        self.succession.spawned(read)
         spawn = Leaf(read, Line(name, key.key_id, b""), b"", _problem(read))
         return _Session(key, Chain(read.log, read.sid), Intents(spawn))
 

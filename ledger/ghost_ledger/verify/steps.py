@@ -9,7 +9,9 @@ from collections.abc import Sequence
 
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_ledger import commitment, tree
-from ghost_ledger.checkpoint import Checkpoint, decode_proof, open_checkpoint
+from ghost_ledger.checkpoint import Checkpoint, decode_proof, open_checkpoint, parse_checkpoint
+from ghost_ledger.handover import predecessors
+from ghost_ledger.note import split
 from ghost_ledger.seal import open_seal
 from ghost_ledger.verify.evidence import Evidence, Leaf, bad_entry
 from ghost_ledger.verify.pins import match_session
@@ -112,15 +114,29 @@ def check_key(evidence: Evidence, *, included: str) -> str:
     pins, used = evidence.pins, evidence.session_key
     if not pins.given:
         raise IncompleteError("unpinned: no key was given, so anyone may have signed this")
+    remark = _check_revoked(evidence)
     if used is not None and match_session(pins, used):
-        return "the session's key was given"
+        return f"the session's key was given{remark}"
     if not pins.log:
         raise IntegrityError("none of the given keys is one that this session or its log uses")
     if included == "invalid":
         raise IntegrityError("the given log key does not vouch for this session")
     if included != "valid" or used is None:
         raise IncompleteError("the given log key vouches only for sessions that it includes")
-    return "the log's key was given, and its head includes this session"
+    return f"the log's key was given, and its head includes this session{remark}"
+
+
+def _check_revoked(evidence: Evidence) -> str:
+    """Refuse a head that counts by no key any more; else return a remark on it."""
+    note = evidence.bundle.head
+    if note is None or not evidence.revoked.sizes:
+        return ""
+    text, lines = split(note)
+    signed = {(line.name, line.key_id) for line in lines}
+    signers = [key for key in evidence.log_keys if (key.name, key.key_id) in signed]
+    if not signers:
+        evidence.revoked.check_heirs(evidence.log_keys)
+    return evidence.revoked.check(signers, parse_checkpoint(text).size)
 
 
 def check_head(evidence: Evidence, head: bytes | None) -> str | None:
@@ -129,7 +145,8 @@ def check_head(evidence: Evidence, head: bytes | None) -> str | None:
         return None
     if evidence.bundle.head is None or not evidence.log_keys:
         raise IncompleteError("the bundle holds no head that could be compared")
-    known = open_checkpoint(head, evidence.log_keys)
+    # The caller kept this one, perhaps from before a key that he was given since.
+    known = open_checkpoint(head, predecessors(evidence.bundle.handovers, evidence.log_keys))
     ours = open_checkpoint(evidence.bundle.head, evidence.log_keys)
     if known.origin != ours.origin:
         raise IntegrityError(f"the known head is of log {known.origin}, not {ours.origin}")

@@ -35,7 +35,7 @@ def _signed(evidence: Evidence, policy: Policy, note: bytes) -> Checkpoint:
         raise IntegrityError(f"the policy lists no log {origin}", code="ledger.policy")
     if not keys and not evidence.log_keys:
         raise IncompleteError("no key of the log: neither listed, pinned nor in the spawn entry")
-    head = open_checkpoint(note, keys or evidence.log_keys)
+    head = open_checkpoint(note, evidence.heirs(keys) or evidence.log_keys)
     if head.origin != origin:
         raise IntegrityError(f"head: origin is {head.origin}, expected {origin}")
     return head

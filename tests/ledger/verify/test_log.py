@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from ghost_core.errors import IntegrityError
 from ghost_ledger.entry import open_leaf, parse_envelope
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import leaf_hash
@@ -74,8 +75,10 @@ def test_another_log_and_another_log_key_are_refused(rows: list[Row]) -> None:
     read = parse_envelope(rows[0].body)
     with pytest.raises(BadEntryError, match="is of log"):
         Log("ghost.local/other", str(read.fields["log_vkey"])).feed(rows[0])
-    with pytest.raises(BadEntryError, match="another key of the log"):
-        Log(read.log, "other").feed(rows[0])
+    log = Log(read.log, "other")
+    log.feed(rows[0])
+    with pytest.raises(IntegrityError, match="the head names the key other"):
+        log.succession.finish(log.vkey)
 
 
 def test_a_signature_is_checked_unless_fast_and_the_leaf_always(rows: list[Row]) -> None:
