@@ -33,6 +33,7 @@ from ghost_ledger.note import Vkey
 from ghost_ledger.verify import Axis
 from ghost_ledger.verify.log import BadEntryError, Log, Row
 from ghost_ledger.verify.report import State, judge
+from ghost_ledger.verify.succession import Continued
 
 __all__ = ["Audit", "audit"]
 
@@ -59,6 +60,7 @@ class Audit:
     pending: int
     first_bad: int | None
     fast: bool
+    continued: Continued | None = None
 
     @property
     def exit_code(self) -> int:
@@ -113,7 +115,7 @@ def _judged(work: _Work, *, fast: bool) -> Audit:
     axes = [
         *walked,
         judge("head", lambda: _check_head(work, log)),
-        judge("key", lambda: _check_key(work)),
+        judge("key", lambda: _check_key(work, log)),
     ]
     if not fast and bad is None:
         axes.append(judge("columns", lambda: _check_columns(work.connection, log)))
@@ -128,6 +130,7 @@ def _judged(work: _Work, *, fast: bool) -> Audit:
         pending=log.pending,
         first_bad=bad,
         fast=fast,
+        continued=log.succession.continued,
     )
 
 
@@ -218,15 +221,29 @@ def _check_head(work: _Work, log: Log) -> str:
     return f"size {state.frontier.size} contains the remembered size {work.known[0]}"
 
 
-def _check_key(work: _Work) -> str:
-    """Key: the home holds the key of this log, and its signature on the head is good."""
+def _check_key(work: _Work, log: Log) -> str:
+    """Key: the home holds the key to which the entries lead, and its signature on the head is good."""
+    log.succession.finish(log.vkey)
     key = identity.existing_log_key(work.home)
     if key is None:
         raise IncompleteError("this home does not hold the key of the log", code="ledger.log_key")
     key.wipe()
-    note = bundling.sign_head(work.home, work.state)
+    note = _signed(work)
     open_checkpoint(note, (Vkey.parse(work.state.vkey),))
-    return work.state.vkey
+    changes = log.succession.changes
+    return work.state.vkey + (f", key {changes + 1} of this log" if changes else "")
+
+
+def _signed(work: _Work) -> bytes:
+    try:
+        return bundling.sign_head(work.home, work.state)
+    except IntegrityError as error:
+        with db.read(work.engine) as connection:
+            now = chain.load_state(connection)
+        if now is not None and now.vkey != work.state.vkey:
+            reason = "the key was changed while the log was read"
+            raise IncompleteError(reason, code="ledger.log_key") from error
+        raise
 
 
 def _check_columns(connection: Connection, log: Log) -> str:

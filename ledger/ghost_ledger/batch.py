@@ -34,6 +34,7 @@ _PAYLOADS: Final = (
     "entry_idx", "field", "salt", "commitment", "data", "size", "truncated", "media",
 )  # fmt: skip
 _ENDINGS: Final = frozenset({"session.closed", "session.seal"})
+_NAMING: Final = frozenset({"session.spawn", "log.init"})  # these name the log key in force
 _LEAVES: Final = sa.text("SELECT leaf_hash FROM entries WHERE sid = :sid ORDER BY seq")
 
 
@@ -49,12 +50,13 @@ class Batch:
     now_us: int
     stores_payloads: bool = True
     _written: int = 0
+    _vkey: str = ""
     _entries: list[EntryTuple] = field(default_factory=list)
     _payloads: list[PayloadTuple] = field(default_factory=list)
     _facts: list[Fact] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._written = self.state.frontier.size
+        self._written, self._vkey = self.state.frontier.size, self.state.vkey
 
     def perform(self, work: Work) -> tuple[Receipt, ...]:
         """Run one call; if it raises, everything it appended is taken back."""
@@ -138,6 +140,8 @@ class Batch:
             "frontier": self.state.frontier.encode(),
             "last_ts": self.state.last_ts,
         }
+        if self.state.vkey != self._vkey:
+            head["vkey"] = self.state.vkey
         rows.update_head(self.connection, origin=self.state.origin, values=head)
 
     def _append(self, draft: Draft) -> Receipt:
@@ -165,7 +169,10 @@ class Batch:
 
     def _fields(self, draft: Draft) -> Mapping[str, Value]:
         clamped, _ = self._time()
-        return {**draft.fields, "clk": "clamped"} if clamped else draft.fields
+        fields = draft.fields
+        if draft.type in _NAMING:  # it may have changed since the draft was made
+            fields = {**fields, "log_vkey": self.state.vkey}
+        return {**fields, "clk": "clamped"} if clamped else fields
 
     def _place(self, draft: Draft, signer: Signer, end: ChainEnd) -> Receipt:
         state = self.state

@@ -11,7 +11,8 @@ from ghost_core.paths import Home
 from ghost_ledger import entry, identity, tiles, tree
 from ghost_ledger.bundle import Bundle, Disclosure
 from ghost_ledger.chain import LogState
-from ghost_ledger.checkpoint import Proof, encode_proof, sign_checkpoint
+from ghost_ledger.checkpoint import Checkpoint, Proof, encode_proof, sign_checkpoint
+from ghost_ledger.handovers import KeptHandovers
 from ghost_ledger.note import Vkey
 from ghost_ledger.stored import StoredEntry, note_of
 
@@ -21,18 +22,23 @@ __all__ = ["build", "sign_head"]
 def sign_head(home: Home, state: LogState) -> bytes:
     """Sign the head of the log; the caller has remembered it on disk before.
 
+    Of a log that was left with its key it is the one that was signed last.
+
     Raises:
         IntegrityError: code `ledger.log_key`, this home does not hold the key of this log.
     """
-    key = identity.existing_log_key(home)
-    if key is None or Vkey(state.origin, key.public).format() != state.vkey:
+    frontier, vkey = state.frontier, Vkey.parse(state.vkey)
+    key = identity.key_of_log(home, vkey.public)
+    kept = None if key else KeptHandovers.of(home, state.origin).last(vkey)
+    if kept and kept[0] == Checkpoint(state.origin, frontier.size, frontier.root()):
+        return kept[1]
+    if key is None:
         raise IntegrityError(
             f"log {state.origin}: this home does not hold its key {state.vkey}",
             code="ledger.log_key",
             hint=f"restore {home.keys / identity.LOG_KEY}",
         )
     try:
-        frontier = state.frontier
         return sign_checkpoint(key, state.origin, frontier.size, frontier.root())
     finally:
         key.wipe()
@@ -44,6 +50,8 @@ def build(
     size: int,
     head: bytes,
     disclosures: Sequence[Disclosure],
+    *,
+    handovers: Sequence[bytes] = (),
 ) -> Bundle:
     """Put a session's entries together with proofs to a head over `size` entries."""
     first, last = stored[0], stored[-1]
@@ -56,6 +64,7 @@ def build(
         seal_proof=_proof(connection, last.idx, size, head) if sealed else None,
         head=head,
         disclosures=tuple(disclosures),
+        handovers=tuple(handovers),
     )
 
 

@@ -20,6 +20,7 @@ from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_core.paths import Home
 
 __all__ = [
+    "GO_ON",
     "RememberedHead",
     "compare",
     "held",
@@ -28,9 +29,15 @@ __all__ = [
     "remember",
     "remembered_in",
     "replace",
+    "sync_folder",
 ]
 
 _LIMIT = 4096
+GO_ON = (
+    "restore the newest database; where there is none, go on in a log under a new name: "
+    "ghost ledger continue --reason WHY"
+)
+"""What helps where a log is not the one that is remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +84,8 @@ def recall(home: Home, origin: str) -> tuple[int, bytes] | None:
 
 
 def remembered_in(home: Home, database: str) -> RememberedHead | None:
-    """Return a head that was seen in this database, of whatever log."""
-    for path in sorted(home.heads.glob("*.head")):
+    """Return the head that was seen last in this database, of whatever log."""
+    for path in sorted(home.heads.glob("*.head"), key=_written, reverse=True):
         known = _load(path)
         if known is not None and known.database == database:
             return known
@@ -99,8 +106,15 @@ def compare(origin: str, *, known: tuple[int, bytes], found: tuple[int, bytes]) 
         f"log {origin}: expected to contain the remembered head {_shown(known)}, "
         f"found {_shown(found)} in the database",
         code="ledger.rollback",
-        hint="ghost replay --all shows which sessions still verify",
+        hint=GO_ON,
     )
+
+
+def _written(path: Path) -> tuple[int, str]:
+    try:
+        return path.stat().st_mtime_ns, path.name
+    except FileNotFoundError:  # replaced at this moment
+        return 0, path.name
 
 
 def _shown(head: tuple[int, bytes]) -> str:
@@ -113,7 +127,7 @@ def _refuse_fork(known: RememberedHead, head: RememberedHead) -> None:
             f"log {head.origin}: two roots for size {head.size}, "
             f"remembered {known.root.hex()}, found {head.root.hex()}",
             code="ledger.fork",
-            hint="ghost replay --all shows which sessions still verify",
+            hint=GO_ON,
         )
 
 
@@ -186,7 +200,12 @@ def replace(path: Path, content: bytes) -> None:
     finally:
         os.close(handle)
     aside.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    sync_folder(path.parent)
+
+
+def sync_folder(path: Path) -> None:
+    """Come back when the disk has what a folder lists; raises OSError."""
+    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(folder)
     finally:

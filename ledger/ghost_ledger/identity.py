@@ -6,6 +6,7 @@ processes that start at once agree on one key.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import secrets
 import stat
@@ -16,11 +17,24 @@ from typing import Final
 from ghost_core.errors import IntegrityError, UnavailableError
 from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
+from ghost_ledger import heads
 from ghost_ledger.keys import SEED_BYTES, SecretKey
 
-__all__ = ["existing_log_key", "has_witness_key", "log_key", "vault_key", "witness_key"]
+__all__ = [
+    "existing_log_key",
+    "has_witness_key",
+    "key_of_log",
+    "log_key",
+    "next_log_key",
+    "replace_log_key",
+    "replacing",
+    "vault_key",
+    "witness_key",
+]
 
 LOG_KEY: Final = "log_key"
+NEXT_KEY: Final = "log_key.next"
+OLD_KEY: Final = "log_key.old"
 VAULT_KEY: Final = "vault_key"
 WITNESS_KEY: Final = "witness_key"
 
@@ -39,6 +53,54 @@ def existing_log_key(home: Home) -> SecretKey | None:
     """Load the log key, or return None where there is none; raises like `log_key`."""
     found = _load(home.keys / LOG_KEY)
     return None if found is None else SecretKey.from_seed(found.reveal())
+
+
+def key_of_log(home: Home, public: bytes) -> SecretKey | None:
+    """Load the key of a log by its public half, also while it is being replaced; raises like `log_key`."""
+    for name in (LOG_KEY, NEXT_KEY):
+        found = _load(home.keys / name)
+        key = None if found is None else SecretKey.from_seed(found.reveal())
+        if key is not None and key.public == public:
+            return key
+        if key is not None:
+            key.wipe()
+    return None
+
+
+def next_log_key(home: Home) -> SecretKey:
+    """Load the key that is to come after the present one; created like the log key."""
+    return SecretKey.from_seed(_load_or_create(home.keys / NEXT_KEY, _new_seed).reveal())
+
+
+def replacing(home: Home, public: bytes) -> bool:
+    """Tell whether a change to this key was begun and did not end; raises like `log_key`."""
+    if (home.keys / OLD_KEY).exists():
+        return True
+    found = _load(home.keys / NEXT_KEY)
+    key = None if found is None else SecretKey.from_seed(found.reveal())
+    return key is not None and key.wipe() and key.public == public
+
+
+def replace_log_key(home: Home) -> None:
+    """Put the next key in the place of the log key, and overwrite the old one.
+
+    Killed at any step, the same call again goes on: the new key is in its place before the old one goes.
+
+    Raises:
+        UnavailableError: code `keys.unwritable`.
+    """
+    present, coming, old = (home.keys / name for name in (LOG_KEY, NEXT_KEY, OLD_KEY))
+    try:
+        if coming.exists():
+            _set_aside(present, old)
+            _take_place(coming, present)
+        if old.exists():
+            if not old.samefile(present):  # else the new key never came to its place
+                _zero(old)
+            old.unlink()
+            heads.sync_folder(home.keys)
+    except OSError as error:
+        raise _unwritable(present, error) from error
 
 
 def vault_key(home: Home) -> SecretBytes:
@@ -116,11 +178,36 @@ def _publish(path: Path, secret: SecretBytes) -> None:
             os.close(handle)
         _link(aside, path)
     except OSError as error:
-        raise UnavailableError(
-            f"key {path.name}: cannot be written, {error.strerror}",
-            code="keys.unwritable",
-            hint="check free space and the owner of the home, or set GHOST_HOME",
-        ) from error
+        raise _unwritable(path, error) from error
+
+
+def _set_aside(present: Path, old: Path) -> None:
+    """Give the old key a second name, so that it can be found again to be overwritten; raises OSError."""
+    with contextlib.suppress(FileNotFoundError, FileExistsError):
+        os.link(present, old, follow_symlinks=False)
+
+
+def _take_place(coming: Path, present: Path) -> None:
+    coming.replace(present)
+    heads.sync_folder(present.parent)
+
+
+def _zero(path: Path) -> None:
+    """Put zeros where a seed was; raises OSError."""
+    handle = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.write(handle, bytes(SEED_BYTES))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _unwritable(path: Path, error: OSError) -> UnavailableError:
+    return UnavailableError(
+        f"key {path.name}: cannot be written, {error.strerror}",
+        code="keys.unwritable",
+        hint="check free space and the owner of the home, or set GHOST_HOME",
+    )
 
 
 def _link(aside: Path, path: Path) -> None:

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db
-from ghost_core.errors import NotFoundError
+from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import bundling, chain, heads, opening, tiles, tree
+from ghost_ledger.chain import LogState
 from ghost_ledger.note import Vkey
 
 __all__ = ["LogHeads"]
@@ -32,6 +33,18 @@ class LogHeads:
             NotFoundError: code `ledger.missing`, there is no log.
             IntegrityError: codes `ledger.rollback`, `ledger.fork`, `ledger.log_key`.
         """
+        state = self._checked(leaves=leaves)
+        try:
+            return Vkey.parse(state.vkey), bundling.sign_head(self._home, state)
+        except IntegrityError:
+            # Between our look at the log and at the key, the key may have been changed.
+            again = self._checked(leaves=leaves)
+            if again.vkey == state.vkey:
+                raise
+            return Vkey.parse(again.vkey), bundling.sign_head(self._home, again)
+
+    def _checked(self, *, leaves: bool) -> LogState:
+        """Return the newest head, held against what is remembered, and remembered."""
         with db.read(self._engine) as connection:
             state = chain.load_state(connection)
         # The memory first: what it knows, the database must hold when it is read again.
@@ -46,7 +59,7 @@ class LogHeads:
         if leaves:
             database = db.name(self._engine)
             heads.remember(self._home, state.origin, size, root, database=database)
-        return Vkey.parse(state.vkey), bundling.sign_head(self._home, state)
+        return state
 
     def size(self) -> int:
         """Return how many entries the log has."""

@@ -17,6 +17,7 @@ from ghost_ledger.bundle import Bundle, Disclosure
 from ghost_ledger.checkpoint import parse_checkpoint
 from ghost_ledger.counting import Counted, counted
 from ghost_ledger.erasures import Erased, earlier
+from ghost_ledger.handovers import KeptHandovers
 from ghost_ledger.log_heads import LogHeads
 from ghost_ledger.note import split
 from ghost_ledger.payloads import DataKeys
@@ -159,13 +160,16 @@ class Ledger:
         """
         disclosures = self.disclosures(sid) if disclose else []
         note = head or self.heads(home).sign(leaves=leaves)[1]
-        size = parse_checkpoint(split(note)[0]).size
+        under = parse_checkpoint(split(note)[0])
         with db.read(self._engine) as connection:
             # What was entered meanwhile is not under this head.
-            stored = [item for item in read_entries(connection, sid) if item.idx < size]
+            stored = [item for item in read_entries(connection, sid) if item.idx < under.size]
             if not stored:
                 raise _unknown(sid)
-            return bundling.build(connection, stored, size, note, disclosures)
+            handovers = KeptHandovers.of(home or self._resolved_home(), under.origin).notes()
+            return bundling.build(
+                connection, stored, under.size, note, disclosures, handovers=handovers
+            )
 
     def _payloads(
         self, connection: Connection, sid: str, entry_idx: int | None = None

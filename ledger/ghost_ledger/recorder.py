@@ -22,9 +22,10 @@ from ghost_ledger.changing import Changes
 from ghost_ledger.drafts import Draft, Payload, Receipt, SealReceipt
 from ghost_ledger.erasing import Erasing, Erasure, Wanted
 from ghost_ledger.keeper import HeadKeeper
-from ghost_ledger.keys import SecretKey
+from ghost_ledger.keys import Key, SecretKey
 from ghost_ledger.payloads import DataKeys
 from ghost_ledger.recovery import Recovered
+from ghost_ledger.rekeying import Change
 from ghost_ledger.store import GUARDED
 from ghost_ledger.system import SystemSession
 from ghost_ledger.writer import Writer
@@ -249,6 +250,14 @@ class Recorder:
         work = Erasing(wanted, self.system())
         self._writer.submit(work.perform, weight=work.weight).result()
         return Erasure(work.done, found.before, work.key_destroyed)
+
+    def rekey(self, old: Key, new: Key, reason: str) -> Receipt:
+        """Enter that the log gets another key, and go on with it; whoever signs heads must have both.
+
+        Raises as `append`, and IntegrityError `ledger.log_key` if the old key is not the log's.
+        """
+        work = Change(old, new, self.system(), reason)
+        return self._writer.submit(work.perform, weight=1).result()[0]
 
     def sync_head(self) -> None:
         """Remember the newest head on disk, before one leaves the process.

@@ -11,9 +11,10 @@ from ghost_core import db
 from ghost_core.errors import IncompleteError, IntegrityError
 from ghost_core.migrations.guards import SQLITE_GUARDS
 from ghost_core.paths import Home
-from ghost_ledger import auditing
+from ghost_ledger import auditing, rotating
 from ghost_ledger.auditing import Audit, audit
 from ghost_ledger.erasing import Wanted
+from ghost_ledger.verify.succession import Succession
 from support.ledger import (
     CLOSED,
     edit,
@@ -173,7 +174,7 @@ def test_two_entries_cannot_change_places(folder: Path) -> None:
         ("DELETE FROM tiles", "tree"),
         ("INSERT INTO tiles SELECT 1, 0, hashes, root FROM tiles", "tree"),
         ("UPDATE log_head SET last_ts = last_ts + 1", "head"),
-        ("UPDATE log_head SET vkey = replace(vkey, '+', '+0')", "chain"),
+        ("UPDATE log_head SET vkey = replace(vkey, '+', '+0')", "key"),
         ("UPDATE actions SET host = 'good.example'", "columns"),
         ("UPDATE sessions SET scope = '*'", "columns"),
         ("UPDATE sessions SET intent = 'harmless'", "columns"),
@@ -284,3 +285,20 @@ def test_the_guards_that_the_tests_put_back_are_ours(folder: Path) -> None:
     _kept(folder, "SELECT 1")
     found = rows(folder, "SELECT name FROM sqlite_master WHERE type = 'trigger'")
     assert set(SQLITE_GUARDS) < set(found)
+
+
+def test_a_key_that_is_changed_while_the_log_is_read_is_undecided(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Succession.finish
+
+    def finish(self: Succession, key: str) -> None:
+        with open_recorder(folder) as recorder:
+            rotating.rotate(Home(folder), recorder, "now")
+        begun(self, key)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Succession, "finish", finish)
+        found = _audit(folder)
+    assert (found.exit_code, _states(found)["key"]) == (8, "incomplete")
+    assert _audit(folder).exit_code == 0

@@ -61,6 +61,10 @@ def test_the_database_of_a_head_is_kept(house: Home):
     assert found is not None
     assert (found.origin, found.size) == (ORIGIN, 8)
     assert heads.remembered_in(house, "/b/ghost.db") is None
+    heads.remember(house, "ghost.test/another", 1, FIRST, database="/a/ghost.db")
+    newest = heads.remembered_in(house, "/a/ghost.db")
+    assert newest is not None
+    assert newest.origin == "ghost.test/another"
 
 
 @pytest.mark.parametrize("content", [b"", b"a\nb\nc\n\n", b"a\n1\nAA==\n\n", b"\xff\n", b"a\n-1\n"])

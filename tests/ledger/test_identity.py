@@ -95,3 +95,26 @@ def test_the_key_of_a_witness_is_one_more_private_file(house: Home):
     assert identity.has_witness_key(house)
     assert identity.existing_log_key(house) is None
     assert stat.S_IMODE((house.keys / "witness_key").stat().st_mode) == 0o600
+
+
+def test_the_next_key_takes_the_place_of_the_present_one(house: Home):
+    old, new = identity.log_key(house).public, identity.next_log_key(house).public
+    assert old != new == identity.next_log_key(house).public
+    for public in (old, new):  # while it is being replaced, whichever rules is found
+        key = identity.key_of_log(house, public)
+        assert key is not None
+        assert key.public == public
+    assert (identity.replacing(house, old), identity.replacing(house, new)) == (False, True)
+    identity.replace_log_key(house)
+    assert identity.log_key(house).public == new
+    assert identity.key_of_log(house, old) is None
+    assert not identity.replacing(house, new)
+    assert [path.name for path in house.keys.iterdir()] == ["log_key"]
+    identity.replace_log_key(house)
+    assert identity.log_key(house).public == new
+
+
+def test_a_next_key_takes_the_place_of_one_that_is_lost(house: Home):
+    new = identity.next_log_key(house).public
+    identity.replace_log_key(house)
+    assert identity.log_key(house).public == new

@@ -20,6 +20,8 @@ from ghost_ledger.export.actions import Signed
 from ghost_ledger.export.columns import Difference
 from ghost_ledger.export.source import Source, Witnessed
 from ghost_ledger.export.stock import Erasure, Stock
+from ghost_ledger.handovers import KeptHandovers
+from ghost_ledger.keys import SecretKey
 from ghost_ledger.note import Vkey
 from ghost_ledger.stored import StoredEntry, StoredHead
 from ghost_ledger.tree import leaf_hash
@@ -131,13 +133,33 @@ def _entries(source: Source, sid: str) -> list[StoredEntry]:
 
 
 def _log_key(home: Home, head: StoredHead | None) -> str | None:
-    key = identity.existing_log_key(home)
-    if key is None or head is None:
+    if head is None:
+        return None
+    # While it is being replaced, the one that the head names goes before the file's.
+    if _is_left(home, head):
+        return head.vkey
+    key = _named_key(home, head.vkey) or identity.existing_log_key(home)
+    if key is None:
         return None
     try:
         return Vkey(head.origin, key.public).format()
     finally:
         key.wipe()
+
+
+def _is_left(home: Home, head: StoredHead) -> bool:
+    """Tell whether this home has left the log, with its key, and kept a last head of it."""
+    try:
+        return KeptHandovers.of(home, head.origin).last(Vkey.parse(head.vkey)) is not None
+    except IntegrityError:
+        return False
+
+
+def _named_key(home: Home, vkey: str) -> SecretKey | None:
+    try:
+        return identity.key_of_log(home, Vkey.parse(vkey).public)
+    except IntegrityError:
+        return None
 
 
 def _bundle(source: Source, home: Home, sid: str, *, given: bool) -> tuple[Bundle, Axis]:
