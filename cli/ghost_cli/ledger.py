@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import typer
 
+from ghost_cli.ledger_continue import continue_
 from ghost_cli.ledger_erase import erase
 from ghost_cli.ledger_export import export
 from ghost_cli.ledger_head import head
+from ghost_cli.ledger_rotate_key import rotate_key
 from ghost_cli.ledger_verify import verify
 
 app = typer.Typer(
     name="ledger",
-    help="Print its head, verify it, export it, erase payloads.",
+    help="Print its head, verify it, export it, erase payloads, change its key.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -20,10 +22,12 @@ app = typer.Typer(
 
 @app.callback()
 def ledger() -> None:
-    """Print its head, verify it, export it, erase payloads."""
+    """Print its head, verify it, export it, erase payloads, change its key."""
 
 
 app.command()(head)
 app.command()(verify)
 app.command()(export)
 app.command()(erase)
+app.command(name="rotate-key")(rotate_key)
+app.command(name="continue")(continue_)

@@ -66,14 +66,30 @@ def _document(found: Audit) -> dict[str, Any]:
         "root_hash": sha256(found.root),
         "sessions": {"sealed": found.sealed, "unsealed": found.open},
         "pending": found.pending,
+        "continues": _continued(found),
         "first_bad": found.first_bad,
         "axes": {axis.name: {"state": axis.state, "detail": axis.detail} for axis in found.axes},
+    }
+
+
+def _continued(found: Audit) -> dict[str, Any] | None:
+    if found.continued is None:
+        return None
+    old = found.continued
+    return {
+        "origin": old.origin,
+        "size": old.size,
+        "root_hash": sha256(bytes.fromhex(old.root)),
+        "reason": old.reason,
     }
 
 
 def _text(found: Audit) -> str:
     verdict = _VERDICTS[found.exit_code]
     lines = [f"log {found.origin}, {found.entries} entries", *map(_line, found.axes)]
+    if found.continued is not None:
+        old = found.continued
+        lines.insert(1, f"continues {old.origin} at size {old.size}, root {old.root}: {old.reason}")
     if found.fast:
         lines.append(_FAST)
     lines.append(f"{words.verdict_word(verdict)}. {words.verdict_sentence(verdict)}")

@@ -219,6 +219,18 @@ def rewrite(engine: Engine, tables: Sequence[str]) -> None:
         _backend(engine.url).rewrite(engine, tables)
 
 
+def copy(engine: Engine, target: Path) -> None:
+    """Write one state of the database into a file (0600) that does not exist yet; the disk has it on return.
+
+    SQLite only: what other connections write meanwhile is not in it.
+
+    Raises:
+        UnavailableError: codes `database.copy`, not SQLite; `file.unwritable`.
+        IntegrityError: code `database.corrupt`.
+    """
+    _backend(engine.url).copy(engine, target)
+
+
 def _refuse_text(context: sa.engine.ExceptionContext) -> None:
     """Name what is wrong with a text that no database takes: a byte of an argument, half a surrogate pair."""
     if isinstance(context.original_exception, UnicodeEncodeError):

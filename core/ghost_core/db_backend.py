@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -89,6 +90,10 @@ class Backend(Protocol):
 
     def rewrite(self, engine: Engine, tables: Sequence[str], /) -> None:
         """Write the tables anew, so that no page holds what was deleted; raises as `db.rewrite`."""
+        ...
+
+    def copy(self, engine: Engine, target: Path, /) -> None:
+        """Write one state of the database into a new file; raises as `db.copy`."""
         ...
 
     def explained(self, error: Exception, url: URL, /) -> Exception:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 from sqlalchemy.engine import URL, Connection, Engine
@@ -125,6 +126,15 @@ def _not_owned(table: str, url: URL) -> DeniedError:
         f"database {name(url)}: this role does not own the table {table}, so it cannot write it anew",
         code="database.guarded",
         hint=f"the role that owns it runs: VACUUM (FULL) {table}",
+    )
+
+
+def copy(engine: Engine, _target: Path) -> None:
+    """Refuse: a server's databases are copied with its own tools."""
+    raise UnavailableError(
+        f"database {name(engine.url)}: is no file that could be copied",
+        code="database.copy",
+        hint="pg_dump makes a copy of PostgreSQL",
     )
 
 

@@ -6,6 +6,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
 
@@ -108,6 +109,44 @@ def rewrite(engine: Engine, _tables: Sequence[str]) -> None:
         busy, *_ = raw.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise _locked(engine.url)
+
+
+def copy(engine: Engine, target: Path) -> None:
+    """Copy all pages in one step, so that they are of one state."""
+    try:
+        os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
+        source = engine.raw_connection()
+        try:
+            raw: Any = source.driver_connection
+            with closing(sqlite3.connect(target, isolation_level=None)) as made:
+                raw.backup(made)
+                made.execute("PRAGMA journal_mode=DELETE")  # one file, not one with a log beside it
+        finally:
+            source.close()
+        _sync(target)
+    except OSError as error:
+        raise _uncopied(target, error.strerror or "not a file") from error
+    except sqlite3.DatabaseError as error:
+        if _is(error, _CORRUPT):
+            raise explained(error, engine.url) from error
+        raise _uncopied(target, str(error)) from error
+
+
+def _sync(target: Path) -> None:
+    for path, flags in ((target, os.O_RDONLY), (target.parent, os.O_RDONLY | os.O_DIRECTORY)):
+        handle = os.open(path, flags | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _uncopied(target: Path, why: str) -> UnavailableError:
+    return UnavailableError(
+        f"file {str(target)!r}: cannot be written, {why}",
+        code="file.unwritable",
+        hint=f"df -h {target.parent}",
+    )
 
 
 def explained(error: Exception, url: URL) -> GhostError:

@@ -16,12 +16,13 @@ from ghost_ledger.chain import LogState
 from ghost_ledger.note import Vkey
 from ghost_ledger.tree import Frontier
 
-__all__ = ["check_memory", "open_log", "refuse_lost"]
+__all__ = ["check_memory", "check_whole", "create", "open_log", "refuse_lost"]
 
 _CREATE: Final = sa.text(
     'INSERT INTO log_head (origin, size, frontier, last_ts, vkey, "only")'
     " VALUES (:origin, 0, :frontier, 0, :vkey, 1)"
 )
+_LOST: Final = "where it is lost: ghost ledger continue --new-key --reason WHY"
 _LAST: Final = sa.text("SELECT coalesce(max(idx), -1) + 1 FROM entries")
 
 
@@ -37,12 +38,13 @@ def open_log(engine: Engine, home: Home) -> LogState:
         state = chain.load_state(connection)
     if state is None:
         state = _create(engine, home)
-    _check_key(state, home, others_may=db.is_shared(engine))
     # The memory first: it is written after the commit, so what it knows the database must hold.
     known = heads.recall(home, state.origin)
     with db.read(engine) as connection:
-        state = _whole(connection, state)
+        state = check_whole(connection, state)
         check_memory(connection, state, known)
+    # After it: a database from before a change of the key went back, whatever key it asks for.
+    _check_key(state, home, others_may=db.is_shared(engine))
     return state
 
 
@@ -72,51 +74,57 @@ def refuse_lost(engine: Engine, home: Home) -> None:
             f"database {lost.database}: expected log {lost.origin} with size {lost.size} "
             f"root {lost.root.hex()}, found no log",
             code="ledger.rollback",
-            hint=f"restore the database; if it was removed on purpose, empty {home.heads}",
+            hint=heads.GO_ON,
         )
 
 
 def _create(engine: Engine, home: Home) -> LogState:
     refuse_lost(engine, home)
     key = identity.log_key(home)
-    origin = f"ghost.local/{uuid.uuid4()}"
-    row = {
-        "origin": origin,
-        "frontier": Frontier().encode(),
-        "vkey": Vkey(origin, key.public).format(),
-    }
+    public = key.public
     key.wipe()
     with db.write(engine) as connection:
-        state = chain.load_state(connection)  # another process may have been first
-        if state is None:
-            connection.execute(_CREATE, row)
-            state = chain.load_state(connection)
-    if state is None:
+        return chain.load_state(connection) or create(connection, public)  # or another was first
+
+
+def create(connection: Connection, public: bytes) -> LogState:
+    """Begin a log under a new name; raises IntegrityError `ledger.head` if there is one."""
+    origin = f"ghost.local/{uuid.uuid4()}"
+    vkey = Vkey(origin, public).format()
+    row = {"origin": origin, "frontier": Frontier().encode(), "vkey": vkey}
+    connection.execute(_CREATE, row)
+    state = chain.load_state(connection)
+    if state is None or state.origin != origin:
         raise IntegrityError(f"log {origin}: vanished while it was created", code="ledger.head")
     return state
 
 
 def _check_key(state: LogState, home: Home, *, others_may: bool) -> None:
     """Demand the key of this log; in a shared database another home appends, but signs no head."""
-    key = identity.existing_log_key(home)
-    found = "none" if key is None else Vkey(state.origin, key.public).format()
+    key = identity.key_of_log(home, Vkey.parse(state.vkey).public)
     if key is not None:
         key.wipe()
-    if found != state.vkey and not others_may:
+    elif not others_may:
         raise IntegrityError(
-            f"log {state.origin}: expected the log key {state.vkey}, found {found}",
+            f"log {state.origin}: expected the log key {state.vkey}, found {_found(state, home)}",
             code="ledger.log_key",
-            hint=f"restore {home.keys / identity.LOG_KEY}",
+            hint=f"restore {home.keys / identity.LOG_KEY}; {_LOST}",
         )
 
 
-def _whole(connection: Connection, state: LogState) -> LogState:
+def _found(state: LogState, home: Home) -> str:
+    key = identity.existing_log_key(home)
+    return "none" if key is None else Vkey(state.origin, key.public).format()
+
+
+def check_whole(connection: Connection, state: LogState) -> LogState:
+    """Return the log as it is now; raises IntegrityError `ledger.head` if head and entries disagree."""
     found = chain.load_state(connection) or state
     size = connection.execute(_LAST).scalar_one()
     if size != found.frontier.size:
         raise IntegrityError(
             f"log {found.origin}: its head says {found.frontier.size} entries, found {size}",
             code="ledger.head",
-            hint="ghost replay --all shows which sessions still verify",
+            hint=heads.GO_ON,
         )
     return found

@@ -23,7 +23,7 @@ from sqlalchemy.engine import Connection, Engine
 from ghost_core import db
 from ghost_core.clock import Clock
 from ghost_core.errors import GhostError, IntegrityError, UnavailableError
-from ghost_ledger import chain
+from ghost_ledger import chain, heads
 from ghost_ledger.batch import Batch, Work
 from ghost_ledger.chain import ChainEnd, LogState, Signer
 from ghost_ledger.drafts import Receipt
@@ -226,7 +226,9 @@ class Writer:
         found = chain.load_state(connection)
         if found is None or found.origin != self._state.origin:
             raise IntegrityError(
-                f"log {self._state.origin}: is not in this database any more", code="ledger.head"
+                f"log {self._state.origin}: is not in this database any more",
+                code="ledger.head",
+                hint="end this process; one that is started now goes on in the log that is there",
             )
         ends = self._ends
         if found != self._state:
@@ -283,7 +285,7 @@ def _check_moved(known: LogState, found: LogState) -> None:
             f"log {known.origin}: expected to continue size {sizes[0]} root {roots[0]}, "
             f"found size {sizes[1]} root {roots[1]}",
             code="ledger.rollback",
-            hint="ghost replay --all shows which sessions still verify",
+            hint=heads.GO_ON,
         )
 
 

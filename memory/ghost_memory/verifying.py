@@ -23,6 +23,7 @@ __all__ = ["Checked", "Wrong", "check"]
 _ROWS: Final = sa.text(
     "SELECT id, project_id, content, pinned, resolved_at FROM memories ORDER BY seq"
 )
+_CONTINUED: Final = sa.text("SELECT 1 FROM entries WHERE idx = 2 AND type = 'log.continued'")
 _SALTS: Final = sa.text("SELECT entry_idx, salt FROM payloads WHERE field = 'content'")
 
 
@@ -50,7 +51,8 @@ def check(connection: Connection) -> Checked:
     known = told(changes)
     salts = {int(row[0]): bytes(row[1]) for row in connection.execute(_SALTS)}
     rows = connection.execute(_ROWS).mappings().all()
-    found = [_judged(row, known.get(str(row["id"])), salts) for row in rows]
+    continued = connection.execute(_CONTINUED).first() is not None
+    found = [_judged(row, known.get(str(row["id"])), salts, continued=continued) for row in rows]
     here = {str(row["id"]) for row in rows}
     lost = [
         Wrong(name, "broken", "is gone, and no entry says so")
@@ -61,8 +63,14 @@ def check(connection: Connection) -> Checked:
     return Checked(len(rows), wrong, tuple(dict.fromkeys(each.sid for each in changes)))
 
 
-def _judged(row: sa.RowMapping, said: Told | None, salts: Mapping[int, bytes]) -> Wrong | None:
+def _judged(
+    row: sa.RowMapping, said: Told | None, salts: Mapping[int, bytes], *, continued: bool
+) -> Wrong | None:
     name = str(row["id"])
+    if said is None and continued:
+        return Wrong(
+            name, "undecided", "no entry speaks of it, and the log goes on from another one"
+        )
     if said is None:
         return Wrong(name, "broken", "no entry speaks of it")
     if not said.readable:

@@ -254,3 +254,9 @@ def test_a_rewritten_table_is_another_file(engine: Engine, shared: Shared):
     before = shared.run(place)
     db.rewrite(engine, ["payload_keys"])
     assert shared.run(place) != before
+
+
+def test_a_server_is_not_copied_into_a_file(engine: Engine, tmp_path: Path):
+    error = _refused(lambda: db.copy(engine, tmp_path / "copy.db"))
+    assert error.code == "database.copy"
+    assert not (tmp_path / "copy.db").exists()

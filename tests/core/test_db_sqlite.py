@@ -137,3 +137,17 @@ def test_a_rewritten_file_holds_no_copy_of_what_was_deleted(engine: Engine, tmp_
     held = (tmp_path / "ghost.db").read_bytes()
     assert [number for number in range(200) if f"row-{number:03d}".encode() in held] == [199]
     assert (tmp_path / "ghost.db-wal").stat().st_size == 0
+
+
+def test_a_copy_is_one_private_file_of_what_was_committed(engine: Engine, tmp_path: Path):
+    target = tmp_path / "copy.db"
+    with db.write(engine) as connection:
+        connection.exec_driver_sql("INSERT INTO payload_keys VALUES ('a', x'00')")
+    with db.write(engine) as connection:  # also while somebody writes
+        connection.exec_driver_sql("INSERT INTO payload_keys VALUES ('b', x'00')")
+        db.copy(engine, target)
+    assert stat.S_IMODE(target.stat().st_mode) == 0o600
+    assert count(db.engine(f"sqlite:///{target}"), "payload_keys") == 1
+    with pytest.raises(UnavailableError) as caught:
+        db.copy(engine, target)
+    assert caught.value.code == "file.unwritable"
