@@ -49,6 +49,7 @@ PROMISED = {
     "docs/how-to/evidence.md": "Incomplete. Nothing is broken, but the evidence does not suffice.",
     "docs/how-to/git.md": "sealed: ghost replay",
     "docs/how-to/hooks.md": "more than 5000 needs a human",
+    "docs/how-to/keys.md": "has a new key, the old one is wiped",
     "docs/how-to/memory.md": "would have deleted billing: 1 memory",
     "docs/how-to/node.md": "Bearer [redacted by ghost]",
     "docs/how-to/python.md": "200\n403 DELETE on this path",
@@ -56,7 +57,10 @@ PROMISED = {
     "docs/how-to/tools-and-scopes.md": "a rule refuses this call",
     "docs/quickstart.md": "Bearer [redacted by ghost]",
 }
-CALLS_NOBODY = {"docs/how-to/memory.md"}  # all other pages make a call with the credential
+CALLS_NOBODY = {
+    "docs/how-to/keys.md",
+    "docs/how-to/memory.md",
+}  # all other pages make a call with the credential
 COMMAND = re.compile(r"(?:^|[(|]|&& )\s*ghost ((?:[a-z]+)(?: [a-z]+)?)", re.MULTILINE)
 TEST = re.compile(r"`(tests/[\w/]+\.py)::(\w+)`")
 LINK = re.compile(r"(?:\]\(|src(?:set)?=\")([^)#:\s\"]+)(?:#[^)\s]*)?[)\"]")
