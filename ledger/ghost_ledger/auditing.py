@@ -24,6 +24,7 @@ from ghost_ledger import (
     opening,
     payload_check,
     projections,
+    pruned,
     tiles,
     tree,
 )
@@ -32,6 +33,7 @@ from ghost_ledger.checkpoint import open_checkpoint
 from ghost_ledger.note import Vkey
 from ghost_ledger.verify import Axis
 from ghost_ledger.verify.log import BadEntryError, Log, Row
+from ghost_ledger.verify.pruning import Gaps, UnstatedError
 from ghost_ledger.verify.report import State, judge
 from ghost_ledger.verify.succession import Continued
 
@@ -45,6 +47,7 @@ _ENTRIES: Final = sa.text(
 _FIRST: Final = sa.text("SELECT min(idx) FROM entries")
 _TILE: Final = sa.text("SELECT hashes, root FROM tiles WHERE level = :level AND number = :number")
 _TILES: Final = sa.text("SELECT count(*) FROM tiles")
+_VKEY: Final = sa.text("SELECT vkey FROM sessions WHERE session_id = :sid")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +63,8 @@ class Audit:
     pending: int
     first_bad: int | None
     fast: bool
+    pruned: int
+    minimum: int
     continued: Continued | None = None
 
     @property
@@ -110,7 +115,7 @@ def audit(engine: Engine, home: Home, *, fast: bool = False) -> Audit:
 
 
 def _judged(work: _Work, *, fast: bool) -> Audit:
-    log = Log(work.state.origin, work.state.vkey, fast)
+    log = Log(work.state.origin, work.state.vkey, fast, _gaps(work.connection))
     walked, bad = _walked(work.connection, log)
     axes = [
         *walked,
@@ -130,8 +135,20 @@ def _judged(work: _Work, *, fast: bool) -> Audit:
         pending=log.pending,
         first_bad=bad,
         fast=fast,
+        pruned=log.gaps.missing,
+        minimum=log.gaps.minimum,
         continued=log.succession.continued,
     )
+
+
+def _gaps(connection: Connection) -> Gaps:
+    """Prepare for what entries say was pruned; the walk finds out whether they are right."""
+    claimed = tuple(each.new_minimum for each in pruned.statements(connection))
+
+    def vkey_of(sid: str) -> str:
+        return str(connection.execute(_VKEY, {"sid": sid}).scalar())
+
+    return Gaps(claimed, vkey_of)
 
 
 def _walked(connection: Connection, log: Log) -> tuple[list[Axis], int | None]:
@@ -139,20 +156,29 @@ def _walked(connection: Connection, log: Log) -> tuple[list[Axis], int | None]:
     tiles_ = _Tiles(connection)
     try:
         for row in _rows(connection):
+            for idx in range(log.frontier.size, min(row.idx, log.gaps.minimum)):
+                hash_ = tiles_.pruned(idx)
+                log.skip(hash_)
+                tiles_.feed(hash_, idx)
             tiles_.feed(log.feed(row).hash, row.idx)
         tiles_.finish()
+        stated = log.gaps.finish()
     except BadEntryError as error:
         return [Axis(error.axis, "invalid", error.message)], error.idx
+    except UnstatedError as error:
+        return [Axis("pruned", "invalid", f"idx {error.idx}: {error.message}")], error.idx
     except IntegrityError as error:
         return [Axis("tree", "invalid", error.message)], None
     content: State = "incomplete" if log.unreadable else "valid"
     signed: State = "absent" if log.fast else "valid"
+    read = log.frontier.size - log.gaps.missing
     return [
-        Axis("entries", content, log.unreadable or f"{log.frontier.size} read"),
+        Axis("entries", content, log.unreadable or f"{read} read"),
         Axis("chain", "valid", f"{log.sealed} sessions sealed, {log.open} without seal"),
         Axis("signatures", signed, "not checked (fast)" if log.fast else ""),
         Axis("sessions", "valid", f"{log.pending} calls without outcome"),
         Axis("tree", "valid", f"root {log.frontier.root().hex()}"),
+        *([Axis("pruned", "valid", stated)] if log.gaps.said else []),
     ], None
 
 
@@ -171,6 +197,7 @@ class _Tiles:
         self._connection = connection
         self._hashes: list[list[bytes]] = []
         self._count = 0
+        self._lowest: tuple[int, bytes] = (-1, b"")
 
     def feed(self, leaf: bytes, idx: int) -> None:
         """Take the next leaf hash."""
@@ -184,6 +211,22 @@ class _Tiles:
             full, self._hashes[level] = self._hashes[level], []
             value = self._compare(level, idx // tiles.WIDTH ** (level + 1), full)
             level += 1
+
+    def pruned(self, idx: int) -> bytes:
+        """Return the leaf hash of an entry that is not there, out of its tile.
+
+        Raises:
+            BadEntryError: there is none.
+        """
+        number = idx // tiles.WIDTH
+        if self._lowest[0] != number:
+            found = self._connection.execute(_TILE, {"level": 0, "number": number}).first()
+            held = b"" if found is None or not isinstance(found.hashes, bytes) else found.hashes
+            self._lowest = number, held
+        hash_ = tiles.at(self._lowest[1], idx)
+        if len(hash_) != tree.HASH_BYTES:
+            raise BadEntryError("tree", idx, f"is pruned, and tile {number} does not hold its hash")
+        return hash_
 
     def _compare(self, level: int, number: int, hashes: list[bytes]) -> bytes:
         found = self._connection.execute(_TILE, {"level": level, "number": number}).first()

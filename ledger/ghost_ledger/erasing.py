@@ -15,6 +15,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from ghost_core import db, ids
 from ghost_core.errors import NotFoundError, UsageError
+from ghost_ledger import pruned
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.drafts import Draft, Receipt
@@ -25,7 +26,7 @@ __all__ = ["Erased", "Erasing", "Erasure", "Wanted", "find", "look", "scrub"]
 BASIS: Final = 300
 TABLES: Final = ("payloads", "payload_keys", "sessions")
 
-_KNOWN: Final = sa.text("SELECT 1 FROM entries WHERE sid = :sid LIMIT 1")
+_FIRST: Final = sa.text("SELECT idx, seq, type FROM entries WHERE sid = :sid ORDER BY seq LIMIT 1")
 _ACTION: Final = sa.text("SELECT 1 FROM entries WHERE sid = :sid AND id = :action LIMIT 1")
 _STORED: Final = sa.text(
     "SELECT e.idx, e.id, e.leaf_hash, p.field FROM entries e JOIN payloads p ON p.entry_idx = e.idx"
@@ -90,7 +91,7 @@ def find(connection: Connection, wanted: Wanted) -> list[Target]:
 
     Raises:
         UsageError: code `usage.basis`, no reason is given, or one that an entry cannot hold.
-        NotFoundError: codes `session.unknown`, `action.unknown`.
+        NotFoundError: codes `session.unknown`, `ledger.pruned`, `action.unknown`.
     """
     if not wanted.basis.strip() or not wanted.basis.isprintable() or len(wanted.basis) > BASIS:
         raise UsageError(
@@ -98,12 +99,15 @@ def find(connection: Connection, wanted: Wanted) -> list[Target]:
             code="usage.basis",
             hint="it stays in the log for good: name a rule or a request, not a person",
         )
-    if connection.execute(_KNOWN, {"sid": wanted.sid}).first() is None:
+    first = connection.execute(_FIRST, {"sid": wanted.sid}).first()
+    if first is None:
         raise NotFoundError(
             f"session {wanted.sid[:64]}: is not in this ledger",
             code="session.unknown",
             hint="ghost session list",
         )
+    if first.seq and first.type == "session.seal":
+        pruned.refuse(connection, wanted.sid, first.idx)
     where = {"sid": wanted.sid, "action": wanted.action}
     if wanted.action is not None and connection.execute(_ACTION, where).first() is None:
         raise NotFoundError(

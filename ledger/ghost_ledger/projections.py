@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection, Row
 
 from ghost_core.errors import IncompleteError
 from ghost_ledger import commitment, entry
-from ghost_ledger.derivation import KEYS, Change, Fact, Key, derive
+from ghost_ledger.derivation import KEYS, Change, Fact, Key, changes, derive
 from ghost_ledger.entry import Entry
 from ghost_ledger.note import Vkey
 from ghost_ledger.store import time_text
@@ -31,7 +31,8 @@ _PAGE: Final = sa.text(
     "SELECT idx, seq, body, sig, leaf_hash FROM entries WHERE sid = :sid AND seq >= :seq"
     " ORDER BY seq LIMIT :limit"
 )
-_SIDS: Final = sa.text("SELECT sid FROM entries GROUP BY sid ORDER BY min(idx)")
+_SIDS: Final = sa.text("SELECT sid, min(seq) FROM entries GROUP BY sid ORDER BY min(idx)")
+_SESSION: Final = sa.text("SELECT * FROM sessions WHERE session_id = :sid")
 _ABOUT: Final = sa.text(
     "SELECT idx, body, sig, leaf_hash FROM entries"
     " WHERE type IN ('action.unknown', 'session.abandoned') ORDER BY idx"
@@ -60,7 +61,10 @@ def by_session(connection: Connection) -> Iterator[Difference]:
         IntegrityError: an entry cannot be read, or two claim the same row.
     """
     about = _about_others(connection)
-    for sid in connection.execute(_SIDS).scalars().all():
+    for sid, lowest in connection.execute(_SIDS).all():
+        if lowest:
+            yield from _of_seal(connection, sid, lowest)
+            continue
         told = merge(_facts(connection, sid), about.get(sid, ()), key=lambda fact: fact.idx)
         derived = derive(told)
         for table in KEYS:
@@ -69,6 +73,34 @@ def by_session(connection: Connection) -> Iterator[Difference]:
         query = f"SELECT session_id FROM {table} WHERE session_id NOT IN (SELECT sid FROM entries)"  # noqa: S608  # our own names
         for sid in connection.execute(sa.text(query)).scalars():
             yield Difference(table, sid, "", "no row", "a row")
+
+
+def _of_seal(connection: Connection, sid: str, seq: int) -> Iterator[Difference]:
+    """Yield what differs from the seal of a session that was pruned: nothing else is left to be compared."""
+    row = connection.execute(_SESSION, {"sid": sid}).mappings().first()
+    if row is None:
+        yield Difference("sessions", sid, "", "a row", "no row")
+        return
+    if row["intent"] is not None:  # went with its salt
+        yield Difference("sessions", sid, "intent", "no text", "a text")
+    (stored,) = connection.execute(_PAGE, {"sid": sid, "seq": seq, "limit": 1})
+    key = Vkey.parse(str(row["vkey"]))
+    fact = _as_fact(stored, entry.parse(stored.body), stored.leaf_hash, key)
+    for change in changes(fact):
+        yield from _change_differences(connection, change)
+
+
+def _change_differences(connection: Connection, change: Change) -> Iterator[Difference]:
+    """Yield the values of one row that are not those of a change."""
+    name = str(change.key)
+    query = sa.text(f"SELECT * FROM {change.table} WHERE {KEYS[change.table]} = :key")  # noqa: S608  # our own names
+    row = connection.execute(query, {"key": change.key}).mappings().first()
+    if row is None:
+        yield Difference(change.table, name, "", "a row", "no row")
+        return
+    for column, value in change.values.items():
+        if value != _as_derived(row[column]):
+            yield Difference(change.table, name, column, str(value), str(row[column]))
 
 
 def _about_others(connection: Connection) -> dict[str, list[Fact]]:

@@ -12,7 +12,7 @@ from sqlmodel import Session, col, select
 from ghost_core import db, paths
 from ghost_core.errors import NotFoundError
 from ghost_core.paths import Home
-from ghost_ledger import bundling, chain, identity, sealing
+from ghost_ledger import bundling, chain, identity, pruning, sealing
 from ghost_ledger.bundle import Bundle, Disclosure
 from ghost_ledger.checkpoint import parse_checkpoint
 from ghost_ledger.counting import Counted, counted
@@ -21,6 +21,7 @@ from ghost_ledger.handovers import KeptHandovers
 from ghost_ledger.log_heads import LogHeads
 from ghost_ledger.note import split
 from ghost_ledger.payloads import DataKeys
+from ghost_ledger.pruning import Plan
 from ghost_ledger.store import ActionRow, CredentialRow, SessionRow
 from ghost_ledger.stored import StoredEntry, StoredHead, StoredPayload, note_of, read_entries
 
@@ -86,7 +87,7 @@ class Ledger:
         return self._query(lambda orm: orm.exec(query).all())
 
     def entries(self, sid: str) -> list[StoredEntry]:
-        """Return the signed entries of a session in order of `seq`."""
+        """Return the signed entries of a session in order of `seq`; raises as `read_entries`."""
         with db.read(self._engine) as connection:
             return read_entries(connection, sid)
 
@@ -128,6 +129,11 @@ class Ledger:
         with db.read(self._engine) as connection:
             return earlier(connection, sid)
 
+    def prunable(self, before_us: int) -> Plan:
+        """Return what of the time before an instant can be pruned; as `pruning.look`."""
+        with db.read(self._engine) as connection:
+            return pruning.look(connection, pruning.limit(connection, before_us))
+
     def head(self) -> StoredHead | None:
         """Return the head of the log, or None before its first entry."""
         with db.read(self._engine) as connection:
@@ -155,7 +161,7 @@ class Ledger:
         `leaves` is that of `LogHeads.sign`.
 
         Raises:
-            NotFoundError: code `session.unknown`.
+            NotFoundError: codes `session.unknown`, `ledger.pruned`.
             IntegrityError: codes `ledger.rollback`, `ledger.fork`, `ledger.log_key`.
         """
         disclosures = self.disclosures(sid) if disclose else []

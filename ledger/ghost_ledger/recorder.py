@@ -14,7 +14,7 @@ from ghost_core import db, ids
 from ghost_core.clock import Clock, SystemClock
 from ghost_core.errors import GhostError, NotFoundError, UnavailableError
 from ghost_core.paths import Home
-from ghost_ledger import chain, entry, erasing, identity, note, opening, recovery
+from ghost_ledger import chain, entry, erasing, identity, note, opening, pruning, recovery
 from ghost_ledger.batch import Batch
 from ghost_ledger.canonical import Value
 from ghost_ledger.chain import LogState, Signer
@@ -24,6 +24,7 @@ from ghost_ledger.erasing import Erasing, Erasure, Wanted
 from ghost_ledger.keeper import HeadKeeper
 from ghost_ledger.keys import Key, SecretKey
 from ghost_ledger.payloads import DataKeys
+from ghost_ledger.pruning import Plan, Pruning
 from ghost_ledger.recovery import Recovered
 from ghost_ledger.rekeying import Change
 from ghost_ledger.store import GUARDED
@@ -258,6 +259,24 @@ class Recorder:
         """
         work = Change(old, new, self.system(), reason)
         return self._writer.submit(work.perform, weight=1).result()[0]
+
+    def prune(self, before_us: int) -> tuple[Plan, tuple[Receipt, ...]]:
+        """Delete the entries of sessions that were over before an instant, in steps that each say so first.
+
+        Returns what went, and the entries that say so, none where nothing was to go. Raises as `append`, and
+        as `pruning.look`.
+        """
+        with db.read(self.engine) as connection:
+            end = pruning.limit(connection, before_us)
+            plan = pruning.look(connection, end, at_most=pruning.STEP)
+        done, said = list[Plan](), list[Receipt]()
+        while plan.count:
+            work = Pruning(end, self.system())
+            said += self._writer.submit(work.perform, weight=work.weight).result()
+            if work.done is None:
+                break
+            done.append(work.done)
+        return pruning.joined(done or [plan]), tuple(said)
 
     def sync_head(self) -> None:
         """Remember the newest head on disk, before one leaves the process.

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core.errors import IntegrityError
-from ghost_core.migrations import guards, payload_guards
+from ghost_core.migrations import guards, payload_guards, prune_guards
 
 __all__ = ["check_guards"]
 
@@ -32,16 +32,22 @@ _POSTGRES: Final = sa.text(  # a rewrite rule could take an insert away as a tri
 _BEFORE: Final = 2
 _EVENTS: Final = {"INSERT": 4, "DELETE": 8, "UPDATE": 16, "TRUNCATE": 32}
 _LEVELS: Final = {"ROW": 1, "STATEMENT": 0}
-_IN_SQLITE: Final = {**guards.SQLITE_GUARDS, **payload_guards.SQLITE_PAYLOAD_GUARDS}
+_IN_SQLITE: Final = {  # in the order of the migrations: the later replaces what has its name
+    **guards.SQLITE_GUARDS,
+    **payload_guards.SQLITE_PAYLOAD_GUARDS,
+    **prune_guards.SQLITE_PRUNE_GUARDS,
+}
 _IN_POSTGRES: Final = {
     **guards.POSTGRES_GUARDS,
     **payload_guards.POSTGRES_PAYLOAD_GUARDS,
     **payload_guards.POSTGRES_KEY_GUARDS,
+    **prune_guards.POSTGRES_PRUNE_GUARDS,
 }
 _BODIES: Final = {
     **guards.POSTGRES_BODIES,
     **payload_guards.POSTGRES_PAYLOAD_BODIES,
     **payload_guards.POSTGRES_KEY_BODIES,
+    **prune_guards.POSTGRES_PRUNE_BODIES,
 }
 
 

@@ -8,7 +8,7 @@ from typing import Final
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from ghost_ledger import entry
+from ghost_ledger import entry, pruned
 from ghost_ledger.note import Vkey
 
 __all__ = ["StoredEntry", "StoredHead", "StoredPayload", "note_of", "read_entries"]
@@ -61,9 +61,15 @@ class StoredHead:
 
 
 def read_entries(connection: Connection, sid: str) -> list[StoredEntry]:
-    """Return the entries of a session in order of `seq`."""
-    rows = connection.execute(_ENTRIES, {"sid": sid})
-    return [StoredEntry(*row) for row in rows]
+    """Return the entries of a session in order of `seq`.
+
+    Raises:
+        NotFoundError: code `ledger.pruned`, nothing but the seal is left, and an entry says so.
+    """
+    found = [StoredEntry(*row) for row in connection.execute(_ENTRIES, {"sid": sid})]
+    if found and found[0].seq and found[0].type == "session.seal":
+        pruned.refuse(connection, sid, found[0].idx)
+    return found
 
 
 def note_of(item: StoredEntry, first: StoredEntry) -> bytes:

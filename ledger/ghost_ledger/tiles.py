@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from ghost_ledger import tree
 
-__all__ = ["WIDTH", "node", "root_at", "write_full"]
+__all__ = ["WIDTH", "at", "node", "root_at", "write_full"]
 
 WIDTH: Final = 256
 _HEIGHT: Final = 8
@@ -47,6 +47,12 @@ def node(connection: Connection, level: int, index: int) -> bytes:
     return tree.root(_hashes(connection, high, index << low, 1 << low))
 
 
+def at(hashes: bytes, index: int) -> bytes:
+    """Return the hash of a leaf out of the hashes of its tile."""
+    start = index % WIDTH * _HASH
+    return hashes[start : start + _HASH]
+
+
 def root_at(connection: Connection, size: int) -> bytes:
     """Return the root that the log had at an earlier size, from its perfect subtrees."""
     result, end = None, size
@@ -69,7 +75,7 @@ def _hashes(connection: Connection, level: int, start: int, count: int) -> Seque
     tile = connection.execute(_TILE, {"level": level, "number": start // WIDTH}).scalar()
     if tile is not None:
         offset = start % WIDTH
-        return [tile[at * _HASH : (at + 1) * _HASH] for at in range(offset, offset + count)]
+        return [at(tile, place) for place in range(offset, offset + count)]
     span = {"first": start, "last": start + count - 1}
     if level == 0:
         return list(connection.execute(_LEAVES, span).scalars())

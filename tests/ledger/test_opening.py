@@ -9,7 +9,7 @@ import pytest
 
 from ghost_core import db
 from ghost_core.errors import IntegrityError, UnavailableError
-from ghost_core.migrations.guards import SQLITE_GUARDS
+from ghost_core.migrations.prune_guards import SQLITE_PRUNE_GUARDS
 from ghost_core.paths import Home
 from ghost_ledger import heads, opening
 from ghost_ledger.recorder import Recorder
@@ -89,13 +89,13 @@ def test_a_database_that_was_removed_is_missed(tmp_path: Path):
 
 def test_an_emptied_table_is_seen(tmp_path: Path):
     _used(tmp_path)
-    script(tmp_path, f"{UNGUARDED}; DELETE FROM entries; {SQLITE_GUARDS['entries_delete']}")
+    script(tmp_path, f"{UNGUARDED}; DELETE FROM entries; {SQLITE_PRUNE_GUARDS['entries_delete']}")
     _refused(tmp_path, "ledger.head")
 
 
 def test_deleted_last_entries_are_seen(tmp_path: Path):
     _used(tmp_path)
-    guard = SQLITE_GUARDS["entries_delete"]
+    guard = SQLITE_PRUNE_GUARDS["entries_delete"]
     script(tmp_path, f"{UNGUARDED}; DELETE FROM entries WHERE idx > 3; {guard}")
     _refused(tmp_path, "ledger.head")
 

@@ -206,6 +206,11 @@ TAMPERED = {
     "hollow": (
         "CREATE OR REPLACE FUNCTION entries_refuse() RETURNS trigger LANGUAGE plpgsql AS"
         " 'BEGIN RETURN NEW; END'",
+        "entries_update",
+    ),
+    "letting go": (
+        "CREATE OR REPLACE FUNCTION entries_prune() RETURNS trigger LANGUAGE plpgsql AS"
+        " 'BEGIN RETURN OLD; END'",
         "entries_delete",
     ),
     "another path": ("ALTER FUNCTION entries_insert() RESET search_path", "entries_insert"),

@@ -2,5 +2,5 @@
 
 from __future__ import annotations
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest revision: a database at this one needs no Alembic import to be opened."""

@@ -31,18 +31,22 @@ BEGIN
   SELECT RAISE(ABORT, 'ledger: payloads are never changed');
 END"""
 
-_PAYLOADS_DELETE = f"""\
-CREATE TRIGGER payloads_delete BEFORE DELETE ON payloads
-BEGIN
-  SELECT RAISE(ABORT, 'ledger: no entry says that the payload is erased')
-    WHERE NOT EXISTS (
+SQLITE_NAMED = f"""\
+EXISTS (
       SELECT 1 FROM (
         SELECT substr(body, instr(body, {_FIELDS}) + 9) AS fields FROM entries
           WHERE type = 'payload.erased' AND {_ENTRY}
             = (SELECT CAST(lower(hex(leaf_hash)) AS BLOB) FROM entries WHERE idx = OLD.entry_idx))
         WHERE instr(substr(fields, 1, instr(fields, {_END})),
-          CAST('"' || OLD.field || '"' AS BLOB)));
-END"""  # noqa: S608  # our own names
+          CAST('"' || OLD.field || '"' AS BLOB)))"""  # noqa: S608  # our own names
+"""The condition under which an entry says that the payload is erased; so is `POSTGRES_NAMED`."""
+
+_PAYLOADS_DELETE = f"""\
+CREATE TRIGGER payloads_delete BEFORE DELETE ON payloads
+BEGIN
+  SELECT RAISE(ABORT, 'ledger: no entry says that the payload is erased')
+    WHERE NOT {SQLITE_NAMED};
+END"""  # our own names
 
 _KEYS_INSERT = """\
 CREATE TRIGGER payload_keys_insert BEFORE INSERT ON payload_keys
@@ -87,19 +91,22 @@ POSTGRES_ERASED_INDEX = (
     " WHERE type = 'payload.erased'"
 )
 
-_POSTGRES_DELETE = f"""
-BEGIN
-  IF NOT EXISTS (
+POSTGRES_NAMED = f"""\
+EXISTS (
       SELECT 1 FROM entries said
       WHERE said.type = 'payload.erased'
         AND {_NAMED.format(body="said.body")}
           = (SELECT encode(leaf_hash, 'hex') FROM entries WHERE idx = OLD.entry_idx)
-        AND (convert_from(said.body, 'UTF8')::jsonb -> 'fields') ? OLD.field) THEN
+        AND (convert_from(said.body, 'UTF8')::jsonb -> 'fields') ? OLD.field)"""  # noqa: S608  # our own names
+
+_POSTGRES_DELETE = f"""
+BEGIN
+  IF NOT {POSTGRES_NAMED} THEN
     RAISE integrity_constraint_violation
       USING MESSAGE = 'ledger: no entry says that the payload is erased';
   END IF;
   RETURN OLD;
-END"""  # noqa: S608  # our own names
+END"""
 
 _POSTGRES_KEYS_DELETE = """
 BEGIN

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from ghost_core.errors import NotFoundError
 from ghost_ledger import entry
 from ghost_ledger.reader import Ledger
 from ghost_ledger.store import SessionRow
@@ -40,8 +41,12 @@ def source(ledger: Ledger, row: SessionRow) -> str:
 
 
 def imposed(ledger: Ledger, sid: str) -> Imposed | None:
-    """Return what the first quarantine entry of a session tells, or None."""
-    for stored in ledger.entries(sid):
+    """Return what the first quarantine entry of a session tells, or None; a pruned one tells nothing."""
+    try:
+        entries = ledger.entries(sid)
+    except NotFoundError:
+        return None
+    for stored in entries:
         if stored.type == "session.quarantined":
             fields = entry.parse_envelope(stored.body).fields
             by, reason = str(fields.get("by")), str(fields.get("reason"))

@@ -1,7 +1,7 @@
 """A whole log, entry by entry in its order: what each must be, and what its session allows next.
 
-The rules are those of a bundle. Kept are one state for each session that is open, sixteen bytes for each
-that is over, and the frontier of the tree.
+The rules are those of a bundle; what may be missing, `pruning` says. Kept are one state for each session that
+is open, sixteen bytes for each that is over, and the frontier of the tree.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ghost_ledger.entry import Entry, session_name
 from ghost_ledger.note import Line, Vkey
 from ghost_ledger.tree import Frontier
 from ghost_ledger.verify.evidence import Leaf
+from ghost_ledger.verify.pruning import Gaps, check_kept_seal
 from ghost_ledger.verify.succession import Succession
 from ghost_ledger.verify.tracking import Chain, Intents, Sealing, check_signature
 
@@ -68,6 +69,7 @@ class Log:
     origin: str
     vkey: str
     fast: bool = False
+    gaps: Gaps = field(default_factory=Gaps)
     frontier: Frontier = field(default_factory=Frontier)
     ts: int = 0
     answered: int = 0
@@ -106,24 +108,44 @@ class Log:
         try:
             read = self._read(row)
             axis = "chain"
-            session = self._session(read)
-            leaf = _leaf(row, read, session.key)
+            session = None if self._is_kept_seal(read) else self._session(read)
+            key = self._key_of(read) if session is None else session.key
+            leaf = _leaf(row, read, key)
             axis = "entries"
             _compare(row, leaf)
             axis = "chain"
             self._chain(session, leaf)
             axis = "signatures"
             if not self.fast:
-                check_signature(read.seq, leaf, session.key)
+                check_signature(read.seq, leaf, key)
             axis = "chain"
             if leaf.problem is None:
                 self.succession.feed(leaf.entry, self.frontier.size)
             axis = "sessions"
-            self._follow(session, leaf)
+            self._follow(session, leaf, key)
         except IntegrityError as error:
             raise BadEntryError(axis, self.frontier.size, error.message) from error
-        self.frontier = self.frontier.append(leaf.hash)
+        self._grow(leaf.hash)
         return leaf
+
+    def skip(self, leaf_hash: bytes) -> None:
+        """Take the leaf hash of an entry that was pruned; where it may be missing, `gaps` knows."""
+        self.gaps.missing += 1
+        self._grow(leaf_hash)
+
+    def _grow(self, leaf_hash: bytes) -> None:
+        self.frontier = self.frontier.append(leaf_hash)
+        self.gaps.passed(self.frontier.size, self.frontier.root)
+
+    def _is_kept_seal(self, read: Entry) -> bool:
+        """Tell whether it is the seal of a session whose other entries may be pruned."""
+        seen = read.sid in self._open or bytes.fromhex(read.sid[3:]) in self._over
+        below = self.frontier.size < self.gaps.minimum
+        return read.type == "session.seal" and read.seq > 0 and below and not seen
+
+    def _key_of(self, read: Entry) -> Vkey:
+        """Return the key that the derived row remembers, since the first entry is gone."""
+        return _named(Vkey.parse(self.gaps.vkey_of(read.sid)), read)
 
     def _read(self, row: Row) -> Entry:
         if row.idx != self.frontier.size:
@@ -146,31 +168,35 @@ class Log:
         return self._spawned(read)
 
     def _spawned(self, read: Entry) -> _Session:
-        key, name = Vkey.parse(str(read.fields.get("vkey"))), session_name(read.log, read.sid)
-        if key.name != name:
-            raise IntegrityError(f"vkey bears the name {key.name}, expected {name}")
+        key = _named(Vkey.parse(str(read.fields.get("vkey"))), read)
         self.succession.spawned(read)
-        spawn = Leaf(read, Line(name, key.key_id, b""), b"", _problem(read))
+        spawn = Leaf(read, Line(key.name, key.key_id, b""), b"", _problem(read))
         return _Session(key, Chain(read.log, read.sid), Intents(spawn))
 
-    def _chain(self, session: _Session, leaf: Leaf) -> None:
+    def _chain(self, session: _Session | None, leaf: Leaf) -> None:
         if leaf.entry.ts < self.ts:
             raise IntegrityError(f"time {leaf.entry.ts} is before {self.ts}")
-        session.chain.feed(leaf)
-        self._open[leaf.entry.sid] = session
+        if session is not None:
+            session.chain.feed(leaf)
+            self._open[leaf.entry.sid] = session
         self.ts = leaf.entry.ts
 
-    def _follow(self, session: _Session, leaf: Leaf) -> None:
+    def _follow(self, session: _Session | None, leaf: Leaf, key: Vkey) -> None:
         if isinstance(leaf.problem, IntegrityError):
             raise leaf.problem
         if isinstance(leaf.problem, IncompleteError) and not self.unreadable:
             self.unreadable = f"idx {self.frontier.size}: {leaf.problem.message}"
-        if leaf.entry.type != "session.seal":
+        if session is None:
+            self.gaps.seal(self.frontier.size, check_kept_seal(leaf, key))
+            self._over.add(bytes.fromhex(leaf.entry.sid[3:]))
+        elif leaf.entry.type != "session.seal":
             session.intents.feed(leaf)
             session.sealing.feed(leaf)
+            if leaf.entry.type == "log.pruned" and leaf.problem is None:
+                self.gaps.take(self.frontier.size, leaf.entry, session.intents.spawn)
         elif leaf.problem is None:
             note = str(leaf.entry.fields["note"]).encode()
-            session.sealing.finish(note, leaf, session.key)
+            session.sealing.finish(note, leaf, key)
             self._end(session)
 
     def _end(self, session: _Session) -> None:
@@ -178,6 +204,13 @@ class Log:
         self.unanswered += len(session.intents.pending)
         self._over.add(bytes.fromhex(session.chain.sid[3:]))
         del self._open[session.chain.sid]
+
+
+def _named(key: Vkey, read: Entry) -> Vkey:
+    name = session_name(read.log, read.sid)
+    if key.name != name:
+        raise IntegrityError(f"vkey bears the name {key.name}, expected {name}")
+    return key
 
 
 def _leaf(row: Row, read: Entry, key: Vkey) -> Leaf:
