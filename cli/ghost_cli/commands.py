@@ -98,7 +98,7 @@ COMMANDS = (
     Command(
         "ledger",
         "ghost_cli.ledger:app",
-        "Print the head of the log, verify it, erase payloads",
+        "Print the head of the log, verify it, erase, prune",
         "Evidence",
     ),
     Command("token", "ghost_cli.token:app", "Verify an X-Ghost-Token", "Evidence", outside=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,6 +56,15 @@ def opened() -> Iterator[Evidence]:
         yield Evidence(place.home, Ledger(engine, place.home))
     finally:
         engine.dispose()
+
+
+def tell_pruned(gone: Mapping[str, int]) -> None:
+    """Say on stderr what is not shown since it was pruned."""
+    if gone["sessions"]:
+        output.note(
+            f"{gone['sessions']} older sessions are not shown: {gone['entries']} entries below idx"
+            f" {gone['below']} were pruned"
+        )
 
 
 def save(path: Path, data: bytes, kind: Kind) -> None:

@@ -60,6 +60,8 @@ def export(
             if form is Format.DSSE and not printed:
                 output.note(f"session {session.sid}: no statement is there that its key signed")
             codes.append(session.exit_code)
+        if not session_id:
+            evidence.tell_pruned(stream.left_out(found.ledger))
     if not codes:
         output.note("no session is there: nothing was exported")
     return BROKEN if BROKEN in codes else max(codes, default=INCOMPLETE)

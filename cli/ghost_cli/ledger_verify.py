@@ -66,6 +66,7 @@ def _document(found: Audit) -> dict[str, Any]:
         "root_hash": sha256(found.root),
         "sessions": {"sealed": found.sealed, "unsealed": found.open},
         "pending": found.pending,
+        "pruned": {"entries": found.pruned, "below": found.minimum},
         "continues": _continued(found),
         "first_bad": found.first_bad,
         "axes": {axis.name: {"state": axis.state, "detail": axis.detail} for axis in found.axes},

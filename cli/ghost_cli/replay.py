@@ -81,6 +81,7 @@ def replay(
         more: dict[str, Any] = {"key": trusted, "disclose": disclose, "parts": parts}
         if everything:
             view = all_view(*place, **more)
+            evidence.tell_pruned(view["pruned"])
         else:
             view = session_view(*place, session_id, against=against or None, **more)
     _show(view, form, file)

@@ -24,5 +24,7 @@ def residue(
         document = (
             session_residue(found.ledger, session_id) if session_id else all_residue(found.ledger)
         )
+    if not session_id:
+        evidence.tell_pruned(document["pruned"])
     output.result(document)
     return 0

@@ -33,7 +33,7 @@ def page(view: Document) -> str:
     many = "sessions" in view
     views: Sequence[Document] = view["sessions"] if many else [view]
     sessions = [session.prepare(one, number=number) for number, one in enumerate(views)]
-    index = Index(_sentence(sessions, view.get("log"))) if many else None
+    index = Index(_sentence(sessions, view.get("log"), view.get("pruned"))) if many else None
     body = {"sessions": sessions, "index": index, "excerpts": any(map(_has_excerpts, views))}
     first = _render(marked=False, **body)
     return _render(marked=True, **body) if text.is_marked(first) else first
@@ -51,16 +51,20 @@ def _has_excerpts(view: Document) -> bool:
     return any(action.get("request") or action.get("response") for action in view["actions"])
 
 
-def _sentence(sessions: Sequence[session.Session], log: Document | None) -> str:
-    if log and len(set(log.values())) > 1:
+def _sentence(
+    sessions: Sequence[session.Session], log: Document | None, pruned: Document | None
+) -> str:
+    gone = pruned["entries"] if pruned else 0
+    if log and len({log["entries"] + gone, log["places"], log["size"]}) > 1:
         return (
             f"Entries are missing: the log speaks of {max(log.values())}, there are"
             f" {log['entries']}. Do not rely on this history."
         )
+    left = f" {pruned['sessions']} older ones were pruned." if pruned and gone else ""
     verified = sum(one.verdict.mark == text.GOOD for one in sessions)
     if verified == len(sessions):
-        return "All of them are verified." if sessions else "There is nothing to show yet."
-    return f"{verified} verified, {len(sessions) - verified} not."
+        return ("All of them are verified." if sessions else "There is nothing to show yet.") + left
+    return f"{verified} verified, {len(sessions) - verified} not.{left}"
 
 
 @functools.cache

@@ -27,7 +27,8 @@ def all_view(
     The recorder's own are not shown, but a broken one breaks the history: refusals without a session
     stand there, and so would a session that was made to look like one. Where there is no other session,
     those in which memory was changed are the history; an empty one is not verified: no evidence is never
-    a pass. Raises like `session_view`.
+    a pass. Sessions that were pruned are only counted; the entry that says so is the recorder's own. Raises
+    like `session_view`.
     """
     source = Source(ledger)
     records = [gather(source, home, sid, key=key) for sid in source.sessions()]
@@ -45,6 +46,7 @@ def all_view(
         "verified": code == 0,
         "exit_code": code,
         "log": {"entries": count.entries, "places": count.places, "size": count.head},
+        "pruned": count.pruned.view(),
         "recorder": {
             "sessions": len(own),
             "verified": hidden.count(0),

@@ -63,7 +63,7 @@ def gather(source: Source, home: Home, sid: str, *, key: str | None) -> Record:
     """Read and judge one session; if it grows meanwhile, read it again.
 
     Raises:
-        NotFoundError: code `session.unknown`.
+        NotFoundError: codes `session.unknown`, `ledger.pruned`.
         IntegrityError: code `ledger.entries`, the session is known and has no entry any more.
     """
     attempts = _ATTEMPTS

@@ -22,7 +22,7 @@ def session_residue(ledger: Ledger, sid: str) -> dict[str, Any]:
     """Return what is stored of one session; nothing is judged.
 
     Raises:
-        NotFoundError: code `session.unknown`.
+        NotFoundError: codes `session.unknown`, `ledger.pruned`.
     """
     stored = ledger.entries(sid)
     if not stored:
@@ -35,9 +35,10 @@ def session_residue(ledger: Ledger, sid: str) -> dict[str, Any]:
 
 
 def all_residue(ledger: Ledger) -> dict[str, Any]:
-    """Return what is stored of all sessions, oldest first."""
-    sessions = [_session(ledger, sid, ledger.entries(sid)) for sid in Source(ledger).sessions()]
-    return {"schema": SCHEMA, "sessions": sessions}
+    """Return what is stored of all sessions, oldest first; those that were pruned are counted."""
+    source = Source(ledger)
+    sessions = [_session(ledger, sid, ledger.entries(sid)) for sid in source.sessions()]
+    return {"schema": SCHEMA, "sessions": sessions, "pruned": source.count().pruned.view()}
 
 
 def _session(ledger: Ledger, sid: str, stored: list[StoredEntry]) -> dict[str, Any]:

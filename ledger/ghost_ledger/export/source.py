@@ -7,15 +7,16 @@ from dataclasses import dataclass
 from typing import Final
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from ghost_core import db
 from ghost_core.errors import GhostError
-from ghost_ledger import chain, entry
+from ghost_ledger import chain, entry, pruned
 from ghost_ledger.entry import Entry
 from ghost_ledger.reader import Ledger
 from ghost_ledger.stored import StoredEntry
 
-__all__ = ["LogCount", "Mark", "Source", "Witnessed"]
+__all__ = ["LogCount", "Mark", "Pruned", "Source", "Witnessed"]
 
 _FOREIGN: Final = sa.text(
     "SELECT idx, sid, seq, type, id, ts, body, sig, leaf_hash FROM entries"
@@ -30,6 +31,11 @@ _DERIVED: Final = sa.text(
 )
 _ROW: Final = sa.text("SELECT count(*) FROM sessions WHERE session_id = :sid")
 _COUNT: Final = sa.text("SELECT count(*), coalesce(max(idx), -1) + 1 FROM entries")
+_OVER: Final = sa.text("SELECT count(*) FROM entries WHERE idx >= :minimum")
+_SIZES: Final = sa.text(
+    f"SELECT coalesce(sum(seq), 0) FROM entries WHERE sid IN ({pruned.SEALS})"  # noqa: S608  # our own names
+    " AND type = 'session.seal'"
+)
 _MARK: Final = sa.text(
     "SELECT (SELECT count(*) FROM entries WHERE sid = :sid), (SELECT count(*) FROM entries"
     " WHERE type IN ('action.unknown', 'session.abandoned', 'payload.erased'))"
@@ -45,17 +51,33 @@ class Witnessed:
 
 
 @dataclass(frozen=True, slots=True)
+class Pruned:
+    """What entries say was pruned: how many entries, of which sessions, below which index."""
+
+    entries: int = 0
+    sids: tuple[str, ...] = ()
+    minimum: int = 0
+    agreed: bool = True
+
+    def view(self) -> dict[str, int]:
+        """Return it as views show it."""
+        return {"entries": self.entries, "sessions": len(self.sids), "below": self.minimum}
+
+
+@dataclass(frozen=True, slots=True)
 class LogCount:
     """How many entries there are, and how many the highest place and the head speak of."""
 
     entries: int
     places: int
     head: int
+    pruned: Pruned = Pruned()
 
     @property
     def whole(self) -> bool:
-        """Tell whether no entry is missing."""
-        return self.entries == self.places == self.head
+        """Tell whether no entry is missing but those that were pruned."""
+        here = self.entries + self.pruned.entries
+        return here == self.places == self.head and self.pruned.agreed
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +124,15 @@ class Source:
     def sessions(self) -> Sequence[str]:
         """Return the ids of all sessions but the recorder's own, oldest first, as the entries know them.
 
-        A session of which only the derived row is left comes last.
+        A session of which only the derived row is left comes last; those that were pruned are left out.
         """
         with db.read(self._engine) as connection:
             rows = connection.execute(_SESSIONS).all()
             derived = connection.execute(_DERIVED).scalars().all()
+            gone = set(_pruned(connection).sids)
         known = {row[0] for row in rows}
         left = [sid for sid in derived if sid not in known]
-        return [sid for sid, body in rows if not _is_system(body)] + left
+        return [sid for sid, body in rows if sid not in gone and not _is_system(body)] + left
 
     def recorders(self) -> Sequence[str]:
         """Return the ids of the sessions that call themselves the recorder's own; nothing is judged."""
@@ -127,7 +150,21 @@ class Source:
         with db.read(self._engine) as connection:
             state = chain.load_state(connection)
             entries, places = connection.execute(_COUNT).one()
-        return LogCount(int(entries), int(places), state.frontier.size if state else 0)
+            gone = _pruned(connection)
+        return LogCount(int(entries), int(places), state.frontier.size if state else 0, gone)
+
+
+def _pruned(connection: Connection) -> Pruned:
+    """Return what was pruned, and whether seals and gaps agree with what was said of it."""
+    said = pruned.statements(connection)
+    if not said:
+        return Pruned()
+    minimum, told = said[-1].new_minimum, sum(each.count for each in said)
+    size = int(connection.execute(_COUNT).one()[1])
+    over = int(connection.execute(_OVER, {"minimum": minimum}).scalar_one())
+    held = int(connection.execute(_SIZES, {"minimum": minimum}).scalar_one())
+    sids = tuple(pruned.only_seals(connection, minimum))
+    return Pruned(told, sids, minimum, agreed=over == size - minimum and held == told)
 
 
 def _parsed(body: bytes) -> Entry | None:

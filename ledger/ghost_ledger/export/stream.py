@@ -13,7 +13,7 @@ from ghost_ledger.export.source import Source
 from ghost_ledger.export.view import view
 from ghost_ledger.reader import Ledger
 
-__all__ = ["Exported", "Form", "sessions"]
+__all__ = ["Exported", "Form", "left_out", "sessions"]
 
 type Form = Literal["otlp", "ocsf", "cloudevents", "jsonl", "dsse"]
 
@@ -34,6 +34,11 @@ def sessions(
     for each in [sid] if sid else source.sessions():
         record = gather(source, home, each, key=key)
         yield Exported(each, _MADE[form](record), record.report.exit_code)
+
+
+def left_out(ledger: Ledger) -> dict[str, int]:
+    """Return what was pruned, which `sessions` does not yield: `entries`, `sessions`, `below`."""
+    return Source(ledger).count().pruned.view()
 
 
 def _view(record: Record) -> dict[str, Any]:
