@@ -130,6 +130,22 @@ def test_more_is_missing_than_the_seals_account_for(
 
 
 @pytest.mark.parametrize(
+    ("left", "named"),
+    [("seq = 0", "seq > 2"), ("seq = 1", "seq = 1"), ("seq < 3", "seq > 2")],
+    ids=["first", "second", "some"],
+)
+def test_half_a_session_is_named_by_the_entry_that_does_not_fit(
+    unpruned: Path, made: Made, left: str, named: str
+) -> None:
+    with open_recorder(unpruned) as recorder:
+        recorder.append(Draft(recorder.system(), "log.pruned", ids.entry_id(), made.fields))
+    half = f"sid = '{made.sids.gone[0]}'"
+    edit(unpruned, f"DELETE FROM entries WHERE {_gone(made)} AND NOT ({half} AND {left})")
+    (bad, *_) = _places(unpruned, f"{half} AND {named}")
+    assert _bad(unpruned) == (7, bad, {"chain"})
+
+
+@pytest.mark.parametrize(
     ("name", "value", "axis"),
     [
         ("count", 213, "pruned"),
