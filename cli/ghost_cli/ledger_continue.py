@@ -25,7 +25,7 @@ def continue_(
         bool, typer.Option("--new-key", help="With another key: others may know the present one.")
     ] = False,
 ) -> None:
-    """Go on in a log under a new name that commits to the last head of the old one.
+    """Go on in a new log that commits to the last head.
 
     For a database that is behind the head that this home remembers, or has another tree; restore the newest
     one if you can. The old database is kept beside the new one, in SQLite; memories and credentials go along.

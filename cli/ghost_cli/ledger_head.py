@@ -8,7 +8,7 @@ from ghost_ledger.export.values import sha256
 
 
 def head() -> None:
-    """Print the newest signed head of the log; its key goes to stderr.
+    """Print the newest signed head of the log, its key to stderr.
 
     It is a checkpoint as transparency logs have it. Kept somewhere else it shows later whether the log went
     back: ghost verify FILE --head HEAD. The home remembers it before it is printed.
