@@ -17,6 +17,7 @@ from ghost_ledger import bundle as bundles
 from ghost_ledger.bundle import BUNDLE_LIMIT, Bundle
 from ghost_ledger.export.files import plain_files
 from ghost_ledger.export.values import sha256
+from ghost_ledger.note import NOTE_LIMIT
 
 if TYPE_CHECKING:
     from ghost_cli.evidence import Evidence
@@ -40,6 +41,12 @@ def bundle(
     disclose: Annotated[
         bool, typer.Option("--disclose", help="Add salts, requests and replies.")
     ] = False,
+    head: Annotated[
+        Path | None,
+        typer.Option(
+            help="Log head that the verifier kept from earlier: prove what leads from it."
+        ),
+    ] = None,
     tsa: Annotated[
         str, typer.Option(metavar="URL", help="Authority that stamps the head with the time.")
     ] = "",
@@ -51,15 +58,20 @@ def bundle(
 
     The authority of --tsa gets a hash only (RFC 3161); without its token no file is written.
 
+    Who kept an older head verifies with --head that the log still holds all of it.
+
     Example: ghost bundle gh_… -o session.ghost
     """
-    from ghost_cli import evidence
+    from ghost_cli import evidence, verify
 
+    known = None if head is None else verify.read(head, limit=NOTE_LIMIT)
     with evidence.opened() as found:
         gathered = _gathered(found, session_id)
         note = gathered.note if gathered else None
         made = found.ledger.bundle(session_id, found.home, disclose=disclose, head=note)
-        head, erased = found.ledger.head(), found.ledger.erased(session_id)
+        if known is not None:
+            made = found.ledger.heads(found.home).continuing(made, known)
+        newest, erased = found.ledger.head(), found.ledger.erased(session_id)
     if gathered:
         made = replace(made, hints={"witnesses": list(cosigning.told(gathered))})
     if tsa and made.head is not None:
@@ -70,7 +82,7 @@ def bundle(
         return _ended(gathered)
     path = file or Path(f"{session_id}.ghost")
     evidence.save(path, data, evidence.Kind("bundle", _STARTS))
-    document = _document(session_id, path, made, len(data), head.vkey if head else "KEY")
+    document = _document(session_id, path, made, len(data), newest.vkey if newest else "KEY")
     document["erased"] = [
         {"id": each.id, "fields": list(each.fields), "erased_by": sha256(each.said)}
         for each in erased

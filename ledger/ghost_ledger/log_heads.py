@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlalchemy.engine import Connection, Engine
 
@@ -10,8 +11,10 @@ from ghost_core import db
 from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import bundling, chain, heads, opening, tiles, tree
+from ghost_ledger.bundle import Bundle, Consistency
 from ghost_ledger.chain import LogState
-from ghost_ledger.note import Vkey
+from ghost_ledger.checkpoint import Checkpoint, parse_checkpoint
+from ghost_ledger.note import Vkey, split
 
 __all__ = ["LogHeads"]
 
@@ -72,10 +75,36 @@ class LogHeads:
         with db.read(self._engine) as connection:
             return tree.consistency_proof(_nodes(connection), old, size)
 
+    def continuing(self, made: Bundle, known: bytes) -> Bundle:
+        """Return the bundle with the proof that its head continues one that somebody kept.
+
+        Raises:
+            IntegrityError: code `ledger.checkpoint`, no head; code `ledger.fork`, this log never had it.
+        """
+        kept = parse_checkpoint(split(known)[0])
+        ours = parse_checkpoint(split(made.head or b"")[0])
+        if kept.origin != ours.origin or kept.size > ours.size:
+            raise _never_had(kept)
+        if kept.root != (ours.root if kept.size == ours.size else self.root_at(kept.size)):
+            raise _never_had(kept)
+        if kept.size == ours.size:
+            return made
+        proof = tuple(self.consistency(kept.size, ours.size))
+        return replace(made, consistency=Consistency(kept.size, proof))
+
     def root_at(self, size: int) -> bytes:
         """Return the root that the log had at a size."""
         with db.read(self._engine) as connection:
             return tiles.root_at(connection, size)
+
+
+def _never_had(kept: Checkpoint) -> IntegrityError:
+    return IntegrityError(
+        f"the known head of log {kept.origin} with size {kept.size} root {kept.root.hex()} "
+        "is none that this log ever had",
+        code="ledger.fork",
+        hint="keep that head: whoever signed both shows two histories",
+    )
 
 
 def _nodes(connection: Connection) -> tree.Nodes:

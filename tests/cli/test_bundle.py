@@ -50,6 +50,30 @@ def test_a_bundle_verifies_without_the_home(
     assert main(["verify", str(path), "--key", log_vkey]) == 0
 
 
+def test_who_kept_a_head_sees_that_the_log_continues_it(
+    home: Path, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    _sealed(home)
+    assert main(["ledger", "head"]) == 0
+    kept = tmp_path / "kept.head"
+    kept.write_bytes(capfdbinary.readouterr().out)
+    sid, _, log_vkey = _sealed(home)
+    path, trusted = tmp_path / "a.ghost", ["--key", log_vkey, "--head", str(kept)]
+    assert main(["bundle", sid, "-o", str(path)]) == 0
+    assert main(["verify", str(path), *trusted]) == 8
+    assert main(["bundle", sid, "-o", str(path), "--head", str(kept)]) == 0
+    assert main(["verify", str(path), *trusted]) == 0
+
+
+def test_a_head_that_cannot_be_read_packs_nothing(home: Path, tmp_path: Path) -> None:
+    sid, _, _ = _sealed(home)
+    path, other = tmp_path / "a.ghost", tmp_path / "other"
+    assert main(["bundle", sid, "-o", str(path), "--head", str(other)]) == 4
+    other.write_text("no head")
+    assert main(["bundle", sid, "-o", str(path), "--head", str(other)]) == 7
+    assert not path.exists()
+
+
 def test_payloads_are_left_out_unless_disclosed(home: Path, tmp_path: Path) -> None:
     sid, vkey, _ = _sealed(home)
     plain, full = tmp_path / "plain.ghost", tmp_path / "full.ghost"

@@ -11,11 +11,15 @@ from ghost_core import db
 from ghost_core.errors import IntegrityError, NotFoundError
 from ghost_core.paths import Home
 from ghost_ledger import heads, tree
-from ghost_ledger.checkpoint import open_checkpoint
+from ghost_ledger.bundle import Bundle, encode
+from ghost_ledger.checkpoint import open_checkpoint, sign_checkpoint
+from ghost_ledger.keys import SecretKey
 from ghost_ledger.log_heads import LogHeads
+from ghost_ledger.reader import Ledger
 from ghost_ledger.recorder import Recorder
+from ghost_ledger.verify import verify_bundle
 from support.database import prepare
-from support.ledger import edit, open_recorder, rows, spawned, url_of
+from support.ledger import edit, open_recorder, rows, sealed, spawned, url_of
 
 
 @pytest.fixture
@@ -91,3 +95,40 @@ def test_an_edited_leaf_gives_no_proof(tmp_path: Path):
     with pytest.raises(IntegrityError):
         tree.verify_consistency(3, size, made.consistency(3, size), before, end)
     assert made.root_at(3) != before
+
+
+def _bundled(tmp_path: Path, recorder: Recorder, sid: str) -> Bundle:
+    return Ledger(recorder.engine, Home(tmp_path)).bundle(sid)
+
+
+def test_a_bundle_proves_what_leads_from_a_head_that_was_kept(tmp_path: Path, recorder: Recorder):
+    made = LogHeads(recorder.engine, Home(tmp_path))
+    sealed(recorder)
+    vkey, kept = made.sign()
+    plain = _bundled(tmp_path, recorder, sealed(recorder))
+    key = [vkey.format()]
+    assert verify_bundle(encode(plain), key, head=kept).axis("head").state == "incomplete"
+    proven = verify_bundle(encode(made.continuing(plain, kept)), key, head=kept)
+    assert (proven.axis("head").state, proven.exit_code) == ("valid", 0)
+
+
+def test_a_head_of_the_same_size_needs_no_proof(tmp_path: Path, recorder: Recorder):
+    made = LogHeads(recorder.engine, Home(tmp_path))
+    plain = _bundled(tmp_path, recorder, sealed(recorder))
+    assert made.continuing(plain, made.sign()[1]) == plain
+
+
+@pytest.mark.parametrize(
+    ("origin", "size", "root"),
+    [(None, 3, b"r" * 32), (None, 10_000, b"r" * 32), ("ghost.local/other", 3, None)],
+)
+def test_a_head_that_the_log_never_had_is_refused(
+    tmp_path: Path, recorder: Recorder, origin: str | None, size: int, root: bytes | None
+):
+    made = LogHeads(recorder.engine, Home(tmp_path))
+    plain = _bundled(tmp_path, recorder, sealed(recorder))
+    name, top = origin or recorder.origin, root or made.root_at(size)
+    forged = sign_checkpoint(SecretKey.generate(), name, size, top)
+    with pytest.raises(IntegrityError, match="none that this log ever had") as caught:
+        made.continuing(plain, forged)
+    assert caught.value.code == "ledger.fork"
