@@ -14,6 +14,7 @@ from pathlib import Path
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 from hypothesis.database import DirectoryBasedExampleDatabase
+from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 SECONDS = float(os.environ.get("FUZZ_SECONDS", "0"))
 """How long all properties are tried together; 0 = the examples that their tests ask for, always the same."""
@@ -56,17 +57,51 @@ def fuzz[T](
 ) -> None:
     """Try the property; in a long run it gets its share of the time, each round with a seed of its own."""
     tally = tally or Tally()
+
+    def run(chosen: settings, number: int | None) -> None:
+        made = _given(strategy, check, tally)
+        chosen(made if number is None else seed(number)(made))()
+
+    _tried(run, tally, examples=examples, share=share)
+
+
+def fuzz_machine(
+    machine: Callable[[], RuleBasedStateMachine], *, examples: int, steps: int, share: float
+) -> None:
+    """Try a state machine for runs of so many steps, as `fuzz` tries a property."""
+    tally = Tally()
+
+    def made() -> RuleBasedStateMachine:
+        tally.examples += 1
+        return machine()
+
+    def run(chosen: settings, number: int | None) -> None:
+        chosen = settings(chosen, stateful_step_count=steps)
+        run_state_machine_as_test(
+            made if number is None else seed(number)(made),  # type: ignore[arg-type]
+            settings=chosen,
+        )
+
+    _tried(run, tally, examples=examples, share=share)
+
+
+type Run = Callable[[settings, int | None], None]
+"""Tries a round of examples; the number is a seed."""
+
+
+def _tried(run: Run, tally: Tally, *, examples: int, share: float) -> None:
     if SECONDS:
-        _long(lambda: _given(strategy, check, tally), tally, SECONDS * share)
+        _long(run, tally, SECONDS * share)
         return
-    settings(
+    chosen = settings(
         max_examples=examples,
         derandomize=True,
         database=None,
         deadline=None,
         phases=[Phase.generate, Phase.shrink],
         suppress_health_check=list(HealthCheck),
-    )(_given(strategy, check, tally))()
+    )
+    run(chosen, None)
 
 
 def _given[T](
@@ -82,7 +117,7 @@ def _given[T](
     return counted
 
 
-def _long(made: Callable[[], Callable[[], None]], tally: Tally, seconds: float) -> None:
+def _long(run: Run, tally: Tally, seconds: float) -> None:
     name = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[2].partition(" ")[0]
     chosen = settings(
         max_examples=ROUND,
@@ -94,7 +129,7 @@ def _long(made: Callable[[], Callable[[], None]], tally: Tally, seconds: float) 
     try:
         while time.monotonic() < end:
             number = secrets.randbits(32)
-            chosen(seed(number)(made()))()
+            run(chosen, number)
         found = "nothing found"
     finally:
         report = [f"{name}: {found}; last seed {number}", *tally.lines()]
