@@ -69,7 +69,6 @@ def build(
 
 
 def _proof(connection: Connection, index: int, size: int, head: bytes) -> str:
-    def node(level: int, at: int) -> bytes:
-        return tiles.node(connection, level, at)
-
-    return encode_proof(Proof(index, tree.inclusion_proof(node, index, size), head))
+    return encode_proof(
+        Proof(index, tree.inclusion_proof(tiles.nodes(connection), index, size), head)
+    )

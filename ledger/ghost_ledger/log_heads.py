@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.engine import Engine
 
 from ghost_core import db
 from ghost_core.errors import IntegrityError, NotFoundError
@@ -73,7 +73,7 @@ class LogHeads:
     def consistency(self, old: int, size: int) -> Sequence[bytes]:
         """Return the proof between two sizes of the log (RFC 6962 §2.1.2)."""
         with db.read(self._engine) as connection:
-            return tree.consistency_proof(_nodes(connection), old, size)
+            return tree.consistency_proof(tiles.nodes(connection), old, size)
 
     def continuing(self, made: Bundle, known: bytes) -> Bundle:
         """Return the bundle with the proof that its head continues one that somebody kept.
@@ -105,7 +105,3 @@ def _never_had(kept: Checkpoint) -> IntegrityError:
         code="ledger.fork",
         hint="keep that head: whoever signed both shows two histories",
     )
-
-
-def _nodes(connection: Connection) -> tree.Nodes:
-    return lambda level, at: tiles.node(connection, level, at)

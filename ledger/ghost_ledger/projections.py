@@ -19,7 +19,7 @@ from sqlalchemy.engine import Connection, Row
 
 from ghost_core.errors import IncompleteError
 from ghost_ledger import commitment, entry
-from ghost_ledger.derivation import KEYS, Change, Fact, Key, changes, derive
+from ghost_ledger.derivation import DERIVED, KEYS, Change, Fact, Key, changes, derive
 from ghost_ledger.entry import Entry
 from ghost_ledger.note import Vkey
 from ghost_ledger.store import time_text
@@ -29,10 +29,13 @@ __all__ = ["Difference", "by_session"]
 PAGE: Final = 500
 _PAGE: Final = sa.text(
     "SELECT idx, seq, body, sig, leaf_hash FROM entries WHERE sid = :sid AND seq >= :seq"
-    " ORDER BY seq LIMIT :limit"
-)
+    " AND type IN :types ORDER BY seq LIMIT :limit"
+).bindparams(sa.bindparam("types", sorted(DERIVED), expanding=True))
 _SIDS: Final = sa.text("SELECT sid, min(seq) FROM entries GROUP BY sid ORDER BY min(idx)")
 _SESSION: Final = sa.text("SELECT * FROM sessions WHERE session_id = :sid")
+_LOWEST: Final = sa.text(
+    "SELECT idx, body, sig, leaf_hash FROM entries WHERE sid = :sid AND seq = :seq"
+)
 _ABOUT: Final = sa.text(
     "SELECT idx, body, sig, leaf_hash FROM entries"
     " WHERE type IN ('action.unknown', 'session.abandoned') ORDER BY idx"
@@ -56,6 +59,8 @@ class Difference:
 
 def by_session(connection: Connection) -> Iterator[Difference]:
     """Yield the differences of the derived tables, session by session; the entries are taken as they are.
+
+    Their columns too: what says nothing of another table is not read once more.
 
     Raises:
         IntegrityError: an entry cannot be read, or two claim the same row.
@@ -83,7 +88,7 @@ def _of_seal(connection: Connection, sid: str, seq: int) -> Iterator[Difference]
         return
     if row["intent"] is not None:  # went with its salt
         yield Difference("sessions", sid, "intent", "no text", "a text")
-    (stored,) = connection.execute(_PAGE, {"sid": sid, "seq": seq, "limit": 1})
+    stored = connection.execute(_LOWEST, {"sid": sid, "seq": seq}).one()
     key = Vkey.parse(str(row["vkey"]))
     fact = _as_fact(stored, entry.parse(stored.body), stored.leaf_hash, key)
     for change in changes(fact):

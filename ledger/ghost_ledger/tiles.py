@@ -14,7 +14,7 @@ from sqlalchemy.engine import Connection
 
 from ghost_ledger import tree
 
-__all__ = ["WIDTH", "at", "node", "root_at", "write_full"]
+__all__ = ["WIDTH", "at", "nodes", "root_at", "write_full"]
 
 WIDTH: Final = 256
 _HEIGHT: Final = 8
@@ -41,10 +41,18 @@ def write_full(connection: Connection, *, old_size: int, new_size: int) -> None:
         level, old, new = level + 1, old // WIDTH, new // WIDTH
 
 
-def node(connection: Connection, level: int, index: int) -> bytes:
-    """Return the hash of the perfect subtree whose leaves start at `index << level`."""
-    high, low = divmod(level, _HEIGHT)
-    return tree.root(_hashes(connection, high, index << low, 1 << low))
+def nodes(connection: Connection) -> tree.Nodes:
+    """Give the hashes of perfect subtrees; each tile is read once, for neighbours of a path share theirs."""
+    read: dict[tuple[int, int], Sequence[bytes]] = {}
+
+    def node(level: int, index: int) -> bytes:
+        high, low = divmod(level, _HEIGHT)
+        number, start = divmod(index << low, WIDTH)
+        if (high, number) not in read:
+            read[high, number] = _hashes(connection, high, number)
+        return tree.root(read[high, number][start : start + (1 << low)])
+
+    return node
 
 
 def at(hashes: bytes, index: int) -> bytes:
@@ -55,28 +63,27 @@ def at(hashes: bytes, index: int) -> bytes:
 
 def root_at(connection: Connection, size: int) -> bytes:
     """Return the root that the log had at an earlier size, from its perfect subtrees."""
-    result, end = None, size
+    result, end, node = None, size, nodes(connection)
     while end:
         level = (end & -end).bit_length() - 1
-        left = node(connection, level, (end >> level) - 1)
+        left = node(level, (end >> level) - 1)
         result = left if result is None else tree.node_hash(left, result)
         end -= 1 << level
     return tree.EMPTY if result is None else result
 
 
 def _write(connection: Connection, level: int, number: int) -> None:
-    hashes = _hashes(connection, level, number * WIDTH, WIDTH)
+    hashes = _hashes(connection, level, number)
     tile = {"hashes": b"".join(hashes), "root": tree.root(hashes)}
     connection.execute(_INSERT, {"level": level, "number": number, **tile})
 
 
-def _hashes(connection: Connection, level: int, start: int, count: int) -> Sequence[bytes]:
-    """Return consecutive hashes of a tile level, all within one tile."""
-    tile = connection.execute(_TILE, {"level": level, "number": start // WIDTH}).scalar()
+def _hashes(connection: Connection, level: int, number: int) -> Sequence[bytes]:
+    """Return the hashes of a tile, fewer than its width where it is not full."""
+    tile = connection.execute(_TILE, {"level": level, "number": number}).scalar()
     if tile is not None:
-        offset = start % WIDTH
-        return [at(tile, place) for place in range(offset, offset + count)]
-    span = {"first": start, "last": start + count - 1}
+        return [at(tile, each) for each in range(WIDTH)]
+    span = {"first": number * WIDTH, "last": (number + 1) * WIDTH - 1}
     if level == 0:
         return list(connection.execute(_LEAVES, span).scalars())
     return list(connection.execute(_BELOW, {"level": level - 1, **span}).scalars())

@@ -123,10 +123,7 @@ def test_the_log_is_whole_and_says_what_is_not_there(made: Made) -> None:
 def test_every_root_and_every_proof_is_as_before(made: Made) -> None:
     engine, leaves = db.engine(url_of(made.folder)), made.leaves
     with db.read(engine) as connection:
-
-        def node(level: int, at: int) -> bytes:
-            return tiles.node(connection, level, at)
-
+        node = tiles.nodes(connection)
         frontier, roots = tree.Frontier(), [tree.EMPTY]
         for leaf in leaves:
             frontier = frontier.append(leaf)

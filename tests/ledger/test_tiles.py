@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from ghost_core import db
@@ -52,13 +53,13 @@ def test_the_root_of_nothing_is_the_empty_root(log: Connection):
 
 @pytest.mark.parametrize("index", [0, 255, 256, 511, 512, 699])
 def test_an_inclusion_proof_from_tiles_leads_to_the_root(log: Connection, index: int):
-    proof = tree.inclusion_proof(lambda level, at: tiles.node(log, level, at), index, SIZE)
+    proof = tree.inclusion_proof(tiles.nodes(log), index, SIZE)
     tree.verify_inclusion(LEAVES[index], index, SIZE, proof, tree.root(LEAVES))
 
 
 @pytest.mark.parametrize("size", [1, 256, 300, 512, 699])
 def test_a_consistency_proof_from_tiles_holds(log: Connection, size: int):
-    proof = tree.consistency_proof(lambda level, at: tiles.node(log, level, at), size, SIZE)
+    proof = tree.consistency_proof(tiles.nodes(log), size, SIZE)
     roots = tree.root(LEAVES[:size]), tree.root(LEAVES)
     tree.verify_consistency(size, SIZE, proof, *roots)
 
@@ -71,7 +72,14 @@ def test_the_second_level_is_made_of_the_roots_of_the_first(tmp_path: Path):
         rows = [(0, number, b"", root) for number, root in enumerate(roots[:255])]
         connection.exec_driver_sql("INSERT INTO tiles VALUES (?, ?, ?, ?)", rows)
         connection.exec_driver_sql("INSERT INTO tiles VALUES (0, 255, ?, ?)", (b"", roots[255]))
-        assert tiles.node(connection, 9, 1) == tree.node_hash(roots[2], roots[3])
+        assert tiles.nodes(connection)(9, 1) == tree.node_hash(roots[2], roots[3])
         tiles._write(connection, 1, 0)
-        assert tiles.node(connection, 16, 0) == tree.root(roots)
+        assert tiles.nodes(connection)(16, 0) == tree.root(roots)
     engine.dispose()
+
+
+def test_a_proof_reads_no_tile_twice(log: Connection):
+    read: list[object] = []
+    sa.event.listen(log, "before_cursor_execute", lambda *said: read.append(said[3]))
+    tree.inclusion_proof(tiles.nodes(log), 300, SIZE)
+    assert len({str(each) for each in read}) == len(read) <= 6
