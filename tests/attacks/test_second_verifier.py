@@ -24,6 +24,7 @@ FORMATS = Path(__file__).parents[2] / "docs" / "formats"
 ENTRIES, EXAMPLE = FORMATS / "entries", (FORMATS / "example.ghost").read_bytes()
 SCHEMAS = {path.stem: json.loads(path.read_bytes()) for path in ENTRIES.iterdir()}
 BARE = f"ed25519_public_{key(1007).public.hex()}"
+STATED = bundle.decode((FORMATS / "statement.ghost").read_bytes())
 LOG_KEY = Log().vkey.format()
 
 
@@ -84,6 +85,14 @@ def an_entry_of_another_session() -> Bundle:
     return found.bundle(entries=(*found.notes[:2], other.notes[1], *found.notes[2:]))
 
 
+def another_statement() -> Bundle:
+    """Seal with a statement's signature that is good, and of another session's statement."""
+    found = Log("ghost.example/0193").session()
+    dsse = canonical.decode(entry.open_leaf(STATED.entries[-1])[0])["dsse"]
+    found.action().action(2).close().seal_up(dsse=str(dsse))
+    return found.bundle()
+
+
 def unanswered() -> Bundle:
     found = Log().session()
     found.add("action.intent", intent_fields())
@@ -93,6 +102,7 @@ def unanswered() -> Bundle:
 GENUINE = {
     "under the log's key": (honest().bundle(), [LOG_KEY], 0),
     "the shortest, under both keys": (Log().session().finish().bundle(), [BARE, LOG_KEY], 0),
+    "of the page, with a statement": (STATED, [BARE], 0),
     "without a key": (honest().bundle(), [], 8),
     "not sealed yet": (Log().session().action().bundle(), [BARE], 8),
     "a call without its outcome": (unanswered(), [BARE], 8),
@@ -102,12 +112,13 @@ FORGED = {
     "signed anew by a stranger": (signed_anew_by_a_stranger(), [LOG_KEY], 7),
     "sealed anew without the call": (sealed_anew_without_the_call(), [BARE], 7),
     "another payload than the committed one": (another_payload(), [BARE], 7),
+    "another statement than its own": (another_statement(), [BARE], 7),
     "an entry of another session": (an_entry_of_another_session(), [BARE], 7),
 }
 
 
 @pytest.mark.parametrize("name", [*GENUINE, *FORGED])
-def test_both_come_to_the_right_verdict_on_ten_bundles(name: str):
+def test_both_come_to_the_right_verdict_on_each_bundle(name: str):
     parts, keys, verdict = (GENUINE | FORGED)[name]
     data = bundle.encode(parts)
     code, axes = ours(data, keys)

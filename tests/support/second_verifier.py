@@ -1,10 +1,8 @@
 """A verifier of bundles that shares no code with ghost, written from `docs/formats` alone.
 
 It is called with `docs/formats/entries`, a bundle and keys, and needs nothing but PyNaCl. It judges
-the axes up to *disclosure*, not kept heads and witnesses. An axis is a generator of what is wrong.
+the axes up to *disclosure*, not kept heads, witnesses and time. An axis yields what is wrong with it.
 """
-
-from __future__ import annotations
 
 import base64
 import hashlib
@@ -24,7 +22,6 @@ from nacl.signing import VerifyKey
 STATES = ("invalid", "incomplete", "absent", "valid")  # the worst first
 Key = tuple[str, bytes, bytes]  # name, key id, public key
 Note = tuple[str, list[Key]]  # the text, and of each line the name, the key id, the signature
-
 TEXT, NUMBER, ANY = {"type": "string"}, {"type": "integer", "minimum": 0}, dict[str, Any]()
 DISCLOSED = {"seq": NUMBER, "field": TEXT, "salt": TEXT, "data": TEXT}
 BUNDLE: dict[str, Any] = {  # in the words of the JSON Schemas of the entries
@@ -32,7 +29,7 @@ BUNDLE: dict[str, Any] = {  # in the words of the JSON Schemas of the entries
     "entries": {"type": "array", "items": TEXT, "maxItems": 1_000_000},
     **dict.fromkeys(("seal", "head", "spawn_proof", "seal_proof"), TEXT),
     "disclosures": {"type": "array", "items": {"type": "object", "properties": DISCLOSED}},
-    **dict.fromkeys(("consistency", "hints"), ANY),
+    **dict.fromkeys(("consistency", "hints", "timestamps"), ANY),
 }
 KINDS = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
 ENDING = ["session.closed", "session.seal"]
@@ -40,13 +37,9 @@ EVERY = ("v", "type", "log", "sid", "seq", "prev", "ts", "id")
 COMMON = {"v": {**NUMBER, "minimum": 1}, "type": {"pattern": "^[a-z]{1,32}[.][a-z]{1,32}$", **TEXT}}
 
 
-class RefusedError(Exception):
-    """Raised with a problem and an exit code, for what cannot be judged at all."""
-
-
-def need(condition: object, problem: str, code: int = 7) -> None:
+def need(condition: object, problem: str) -> None:
     if not condition:
-        raise RefusedError(problem, code)
+        raise ValueError(problem)
 
 
 def fits(value: Any, rule: Mapping[str, Any]) -> bool:
@@ -77,22 +70,19 @@ def plain(value: Any, level: int = 1) -> bool:
     return isinstance(value, str) or (isinstance(value, int) and abs(value) < 2**53)
 
 
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
 def gj1(data: bytes, limit: int) -> dict[str, Any]:
-    try:
-        value = json.loads(data.decode())
-        again = json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
-        need(again.encode() == data and len(data) <= limit, "not GJ1")
-    except (ValueError, RecursionError):
-        raise RefusedError("not JSON", 7) from None
+    value = json.loads(data.decode())
+    need(compact(value).encode() == data and len(data) <= limit, "JSON in another form")
     need(isinstance(value, dict) and plain(value), "not GJ1")
     return dict(value)
 
 
 def unbase64(text: str, size: int | None = None) -> bytes:
-    try:
-        data = base64.b64decode(text, validate=True)
-    except ValueError:
-        raise RefusedError("not base64", 7) from None
+    data = base64.b64decode(text, validate=True)
     need(base64.b64encode(data).decode() == text and size in {None, len(data)}, "other base64")
     return data
 
@@ -154,23 +144,19 @@ def proved_index(leaf: bytes, proof: str, head: str) -> int:
     need(name == "c2sp.org/tlog-proof@v1" and index.startswith("index "), "not a proof")
     path, at = [unbase64(each, 32) for each in hashes[:-1]], decimal(index[6:])
     _, size, root = checkpoint(note(head))
-    if rest != head or at >= size or len(path) > 63:
-        return -1
-    here, last = at, size - 1
+    right, here, last = rest == head and at < size and len(path) <= 63, at, size - 1
     for sibling in path:
-        if not last:
-            return -1
         leaf = node(sibling, leaf) if here & 1 or here == last else node(leaf, sibling)
         while here == last and not here & 1 and here:
             here, last = here >> 1, last >> 1
         here, last = here >> 1, last >> 1
-    return at if leaf == root and not last else -1
+    return at if right and leaf == root and not last else -1
 
 
 def read(data: bytes, keys: list[str], schemas: Mapping[str, Any]) -> SimpleNamespace:
     """Read everything that the axes look at: steps 1 to 4 of bundle.md."""
     parts = gj1(data, 64 << 20)
-    need(not fits(parts.get("v"), {**NUMBER, "minimum": 2}), "a bundle of another version", 8)
+    need(not fits(parts.get("v"), {**NUMBER, "minimum": 2}), "later")
     rule = {"properties": BUNDLE, "required": ["v", "entries"]}
     need(fits(parts, rule) and parts["entries"], "not a bundle")
     common = schemas["session.closed"]["properties"] | COMMON
@@ -205,6 +191,16 @@ def chain(it: SimpleNamespace) -> Iterator[tuple[str, str]]:
         prev, last = leaf.hex(), body
 
 
+def statement(it: SimpleNamespace, size: int, root: bytes) -> str:
+    said = {name: value for name, value in it.bodies[-2].items() if name not in EVERY}
+    about = {"log": it.log_name, "session": it.bodies[0]["sid"], "entries": size, "closed": said}
+    about |= {"spawn": it.hashes[0].hex(), "closed_at": it.bodies[-2]["ts"]}
+    subject = [{"name": it.name, "digest": {"sha256": root.hex()}}]
+    whole = {"_type": "https://in-toto.io/Statement/v1", "predicateType": "urn:ghost:session:1"}
+    text = compact({**whole, "subject": subject, "predicate": about})
+    return f"DSSEv1 28 application/vnd.in-toto+json {len(text.encode())} {text}"
+
+
 def complete(it: SimpleNamespace) -> Iterator[tuple[str, str]]:
     types, size = [each["type"] for each in it.bodies], len(it.bodies) - 1
     if it.seal is None and types[-1] != "session.seal":
@@ -218,6 +214,9 @@ def complete(it: SimpleNamespace) -> Iterator[tuple[str, str]]:
             yield "invalid", "the seal is not of these entries"
         if said != [it.parts["seal"], root.hex(), size]:
             yield "invalid", "the seal entry says something else"
+        dsse = bytes.fromhex(str(it.bodies[-1].get("dsse", "")))
+        if dsse and not signed((statement(it, size, root), [(*it.key[:2], dsse)]), it.key):
+            yield "invalid", "the statement"
 
 
 def intents(it: SimpleNamespace) -> Iterator[tuple[str, str]]:
@@ -286,8 +285,8 @@ def judge(data: bytes, keys: list[str], schemas: Mapping[str, Any]) -> tuple[int
     try:
         it = read(data, keys, schemas)
         found = {axis.__name__: [state for state, _ in axis(it)] for axis in AXES}
-    except RefusedError as refused:
-        return refused.args[1], {"refused": refused.args[0]}
+    except (ValueError, RecursionError) as refused:
+        return 8 if str(refused) == "later" else 7, {"refused": str(refused)}
     states = {name: min(each, key=STATES.index, default="valid") for name, each in found.items()}
     doubt = "incomplete" in states.values() or "absent" in [*states.values()][:6]
     return 7 if "invalid" in states.values() else 8 if doubt else 0, states
