@@ -1,7 +1,7 @@
 """A verifier of bundles that shares no code with ghost, written from `docs/formats` alone.
 
 It is called with `docs/formats/entries`, a bundle and keys, and needs nothing but PyNaCl. It judges
-the axes up to *disclosure*, not kept heads, witnesses and time. An axis yields what is wrong with it.
+the axes up to *disclosure*, of a log that never changed its key: others it leaves undecided.
 """
 
 import base64
@@ -29,7 +29,7 @@ BUNDLE: dict[str, Any] = {  # in the words of the JSON Schemas of the entries
     "entries": {"type": "array", "items": TEXT, "maxItems": 1_000_000},
     **dict.fromkeys(("seal", "head", "spawn_proof", "seal_proof"), TEXT),
     "disclosures": {"type": "array", "items": {"type": "object", "properties": DISCLOSED}},
-    **dict.fromkeys(("consistency", "hints", "timestamps"), ANY),
+    **dict.fromkeys(("consistency", "hints", "timestamps", "handovers"), ANY),
 }
 KINDS = {"string": str, "integer": int, "boolean": bool, "array": list, "object": dict}
 ENDING = ["session.closed", "session.seal"]
@@ -156,7 +156,8 @@ def proved_index(leaf: bytes, proof: str, head: str) -> int:
 def read(data: bytes, keys: list[str], schemas: Mapping[str, Any]) -> SimpleNamespace:
     """Read everything that the axes look at: steps 1 to 4 of bundle.md."""
     parts = gj1(data, 64 << 20)
-    need(not fits(parts.get("v"), {**NUMBER, "minimum": 2}), "later")
+    later = fits(parts.get("v"), {**NUMBER, "minimum": 2}) or "handovers" in parts
+    need(not later, "later")
     rule = {"properties": BUNDLE, "required": ["v", "entries"]}
     need(fits(parts, rule) and parts["entries"], "not a bundle")
     common = schemas["session.closed"]["properties"] | COMMON
