@@ -93,6 +93,8 @@ class Recorder:
             engine.dispose()
             raise
         keeper = HeadKeeper(home, state.origin, db.name(engine))
+        if state.frontier.size:
+            keeper.note(state.frontier)  # who was killed after a commit could not write it down
         writer = Writer(
             engine,
             state=state,

@@ -70,6 +70,17 @@ def test_a_log_that_went_on_after_a_rollback_is_refused(tmp_path: Path):
     _refused(tmp_path, "ledger.rollback")
 
 
+def test_what_a_killed_owner_could_not_remember_is_remembered_by_the_next(tmp_path: Path):
+    _used(tmp_path)
+    (memory,) = (tmp_path / "heads").glob("*.head")
+    older = memory.read_bytes()
+    _used(tmp_path)
+    newest = memory.read_bytes()
+    memory.write_bytes(older)
+    open_recorder(tmp_path).close()
+    assert memory.read_bytes() == newest
+
+
 def test_another_log_of_equal_size_is_refused(tmp_path: Path):
     _used(tmp_path)
     (state,) = rows(tmp_path, "SELECT origin, size FROM log_head")

@@ -163,7 +163,6 @@ class Ledger(RuleBasedStateMachine):
     def teardown(self) -> None:
         try:
             if hasattr(self, "recorder"):
-                self.verify()
                 self.recorder.close()
         finally:
             shutil.rmtree(self.root)
@@ -225,6 +224,7 @@ class Ledger(RuleBasedStateMachine):
         self._gone(over)
         self._grown()
         self._attach()
+        self.verify()
 
 
 def _passing(name: str) -> bool:
