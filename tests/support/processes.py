@@ -14,14 +14,17 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
+
+from support import forked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
     from support.home import GhostHome
 
@@ -64,17 +67,13 @@ def ghost(
     timeout: float = COMMAND_SECONDS,
 ) -> Outcome:
     """Run one command to its end; raises subprocess.TimeoutExpired."""
-    done = subprocess.run(
-        [sys.executable, "-m", "ghost_cli", *arguments],
-        env={**home.env, **(env or {})},
-        cwd=home.root,
-        input=stdin,
-        capture_output=True,
-        text=True,
-        timeout=timeout,
-        check=False,
-    )
-    return Outcome(done.returncode, done.stdout, done.stderr)
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder, name) for name in ("in", "out", "err")]
+        for path, text in zip(files, (stdin, "", ""), strict=True):
+            path.write_text(text, "utf-8")
+        whole = {**home.env, **(env or {})}
+        code = forked.run(arguments, env=whole, cwd=home.root, files=files, seconds=timeout)
+        return Outcome(code, files[1].read_text("utf-8"), files[2].read_text("utf-8"))
 
 
 def succeed(home: GhostHome, *arguments: str, timeout: float = COMMAND_SECONDS) -> Outcome:
