@@ -28,6 +28,7 @@ import pytest
 from ghost_cli.commands import find
 from support.certs import Certs, make_certs
 from support.exchange import Exchange
+from support.forked import on_path
 from support.gitserver import serve
 from support.processes import free_port
 from support.routes import JSON
@@ -89,7 +90,8 @@ class Scratch:
     port: int
 
     def environment(self) -> dict[str, str]:
-        programs = (str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))
+        own = (str(self.runtime), str(Path(sys.executable).parent))
+        programs = (*own, os.environ.get("PATH", os.defpath))
         return {
             "PATH": os.pathsep.join(programs),
             "LC_ALL": "C.UTF-8",
@@ -154,7 +156,7 @@ def scratch(folder: Path) -> Iterator[Scratch]:
     user.mkdir()
     # A socket path has room for about 100 characters.
     runtime = Path(tempfile.mkdtemp(prefix="gd"))
-    with Upstream(certs) as up:
+    with Upstream(certs) as up, on_path(runtime):
         for path in ("/v1/chat/completions", "/v1/payments", "/v1/balance"):
             up.route(path, answer)
         yield Scratch(user, runtime, up, certs.ca, free_port())

@@ -325,9 +325,10 @@ def test_a_proxy_that_is_named_as_a_target_does_not_call_itself(bare: bool, stag
 def test_no_credential_goes_over_clear_text(spelled: bool, staged, certs: Certs) -> None:
     with Upstream() as plain:
         bound = {"demo": {"hosts": [plain.authority]}}
+        tools = {"demo_api": {"base_url": f"https://{plain.authority}"}}
         scheme = "http" if spelled else "https"
         scope = f"* {scheme}://{plain.authority}/**"
-        with staged(scope, upstream=plain, credentials=bound) as scene:
+        with staged(scope, upstream=plain, credentials=bound, tools=tools) as scene:
             lines = {
                 "Host": plain.authority,
                 "Proxy-Authorization": scene.basic,

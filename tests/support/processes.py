@@ -24,7 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 from support import forked
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from support.home import GhostHome
 
@@ -67,13 +67,29 @@ def ghost(
     timeout: float = COMMAND_SECONDS,
 ) -> Outcome:
     """Run one command to its end; raises subprocess.TimeoutExpired."""
+    if env:  # may say how the interpreter starts
+        return _started(arguments, stdin, {**home.env, **env}, home.root, timeout)
     with tempfile.TemporaryDirectory() as folder:
         files = [Path(folder, name) for name in ("in", "out", "err")]
-        for path, text in zip(files, (stdin, "", ""), strict=True):
-            path.write_text(text, "utf-8")
-        whole = {**home.env, **(env or {})}
-        code = forked.run(arguments, env=whole, cwd=home.root, files=files, seconds=timeout)
+        files[0].write_text(stdin, "utf-8")
+        code = forked.run(arguments, env=home.env, cwd=home.root, files=files, seconds=timeout)
         return Outcome(code, files[1].read_text("utf-8"), files[2].read_text("utf-8"))
+
+
+def _started(
+    words: Sequence[str], stdin: str, env: Mapping[str, str], folder: Path, seconds: float
+) -> Outcome:
+    done = subprocess.run(
+        [sys.executable, "-m", "ghost_cli", *words],
+        env=env,
+        cwd=folder,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=seconds,
+        check=False,
+    )
+    return Outcome(done.returncode, done.stdout, done.stderr)
 
 
 def succeed(home: GhostHome, *arguments: str, timeout: float = COMMAND_SECONDS) -> Outcome:
