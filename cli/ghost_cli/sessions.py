@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from ghost_core import settings as configuration
 from ghost_core.clock import SystemClock
-from ghost_core.errors import DeniedError, NotFoundError, UsageError
+from ghost_core.errors import DeniedError, NotFoundError, UnavailableError, UsageError
 from ghost_core.paths import Home
 from ghost_core.paths import home as ghost_home
 from ghost_core.settings import Settings
@@ -123,7 +123,7 @@ def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Mes
     """Ask the session's owner, or where nobody owns it, do it `alone`; returns the answer.
 
     Between taking the lock and answering, and between the last answer and the release, an owner cannot be
-    asked: that is waited for, up to 10 s.
+    asked: that is waited for, up to 10 s. So is who took the session while we got ready to.
     """
     from ghost_ledger.session import control
     from ghost_ledger.session.custody import is_owned
@@ -135,8 +135,13 @@ def asked(sid: str, request: Message, *, timeout: float, alone: Callable[[], Mes
         except NotFoundError as error:
             if error.code != "session.no_owner":
                 raise
-        if not is_owned(sid) or time.monotonic() > until:
-            return alone()
+        late = time.monotonic() > until
+        if late or not is_owned(sid):
+            try:
+                return alone()
+            except UnavailableError as error:
+                if error.code != "session.owned" or late:
+                    raise
         time.sleep(0.02)
 
 

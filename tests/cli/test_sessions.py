@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 from ghost_cli import sessions
-from ghost_core.errors import DeniedError, GhostError
+from ghost_core.errors import DeniedError, GhostError, UnavailableError
+from ghost_ledger.session.messages import Message
 from support.agent import program
 from support.home import GhostHome, ghost_home
 from support.processes import ghost
@@ -132,3 +133,27 @@ def test_a_refusal_of_an_unknown_session_is_something_missing() -> None:
 def test_other_refusals_stay_refusals() -> None:
     with pytest.raises(DeniedError), sessions.unknown_is_missing():
         raise DeniedError("session x: expired", code="session.expired")
+
+
+def _taken() -> UnavailableError:
+    return UnavailableError("session: owned by process 1", code="session.owned")
+
+
+def test_who_is_beaten_to_a_session_asks_who_was_faster(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
+    tries: list[Message | UnavailableError] = [_taken(), {"status": "executed"}]
+
+    def alone() -> Message:
+        found = tries.pop(0)
+        if isinstance(found, UnavailableError):
+            raise found
+        return found
+
+    sid = "gh_" + "a" * 32
+    assert sessions.asked(sid, {}, timeout=1, alone=alone) == {"status": "executed"}
+    tries[:] = [_taken()]
+    monkeypatch.setattr(sessions, "OWNER_SECONDS", -1)
+    with pytest.raises(UnavailableError):
+        sessions.asked(sid, {}, timeout=1, alone=alone)

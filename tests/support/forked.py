@@ -24,7 +24,16 @@ if TYPE_CHECKING:
     from multiprocessing.context import ForkServerProcess
     from pathlib import Path
 
-_LOADED = ["typer", "pydantic", "sqlmodel", "sqlalchemy.dialects.sqlite", "alembic", "yaml"]
+_LOADED = [
+    "typer",
+    "pydantic",
+    "sqlmodel",
+    "sqlalchemy.dialects.sqlite",
+    "alembic",
+    "yaml",
+    "uvloop",
+]
+_LOADED += ["mitmproxy.proxy.layers", "mitmproxy.proxy.server", "mitmproxy.options"]
 _STREAMS = 3
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_LOADED)
