@@ -16,6 +16,7 @@ from sqlalchemy.engine import URL, Connection, Engine
 from ghost_core import look
 from ghost_core.db_backend import Tuning, bad_url, driver_cause, foreign
 from ghost_core.errors import DeniedError, GhostError, IntegrityError, UnavailableError
+from ghost_core.files import sync
 from ghost_core.paths import Home, expand
 
 APPLICATION_ID: Final = 0x67686F73  # "ghos": what `file` and we know the database by
@@ -123,22 +124,14 @@ def copy(engine: Engine, target: Path) -> None:
                 made.execute("PRAGMA journal_mode=DELETE")  # one file, not one with a log beside it
         finally:
             source.close()
-        _sync(target)
+        sync(target)
+        sync(target.parent)
     except OSError as error:
         raise _uncopied(target, error.strerror or "not a file") from error
     except sqlite3.DatabaseError as error:
         if _is(error, _CORRUPT):
             raise explained(error, engine.url) from error
         raise _uncopied(target, str(error)) from error
-
-
-def _sync(target: Path) -> None:
-    for path, flags in ((target, os.O_RDONLY), (target.parent, os.O_RDONLY | os.O_DIRECTORY)):
-        handle = os.open(path, flags | os.O_CLOEXEC)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _uncopied(target: Path, why: str) -> UnavailableError:

@@ -10,6 +10,15 @@ from ghost_core.errors import UnavailableError
 from ghost_core.look import reason
 
 
+def sync(path: Path) -> None:
+    """Come back when the disk has a file's content, or a folder's names; raises OSError."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
 def write_file(path: Path, data: bytes, *, mode: int) -> None:
     """Replace the file's content at once; a reader sees the old bytes or the new ones.
 

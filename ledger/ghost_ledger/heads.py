@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ghost_core.errors import IntegrityError, UnavailableError
+from ghost_core.files import sync
 from ghost_core.paths import Home
 
 __all__ = [
@@ -29,7 +30,6 @@ __all__ = [
     "remember",
     "remembered_in",
     "replace",
-    "sync_folder",
 ]
 
 _LIMIT = 4096
@@ -200,13 +200,4 @@ def replace(path: Path, content: bytes) -> None:
     finally:
         os.close(handle)
     aside.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    """Come back when the disk has what a folder lists; raises OSError."""
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync(path.parent)

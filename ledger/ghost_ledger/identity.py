@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Final
 
 from ghost_core.errors import IntegrityError, UnavailableError
+from ghost_core.files import sync
 from ghost_core.paths import Home
 from ghost_core.secret import SecretBytes
-from ghost_ledger import heads
 from ghost_ledger.keys import SEED_BYTES, SecretKey
 
 __all__ = [
@@ -98,7 +98,7 @@ def replace_log_key(home: Home) -> None:
             if not old.samefile(present):  # else the new key never came to its place
                 _zero(old)
             old.unlink()
-            heads.sync_folder(home.keys)
+            sync(home.keys)
     except OSError as error:
         raise _unwritable(present, error) from error
 
@@ -189,7 +189,7 @@ def _set_aside(present: Path, old: Path) -> None:
 
 def _take_place(coming: Path, present: Path) -> None:
     coming.replace(present)
-    heads.sync_folder(present.parent)
+    sync(present.parent)
 
 
 def _zero(path: Path) -> None:

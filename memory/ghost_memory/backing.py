@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine
 
 from ghost_core.db_sqlite import APPLICATION_ID
 from ghost_core.errors import IntegrityError, NotFoundError, UnavailableError
+from ghost_core.files import sync
 from ghost_core.look import exists, is_link, reason
 
 __all__ = ["backup"]
@@ -82,8 +83,9 @@ def _written(engine: Engine, target: Path) -> int:
         os.close(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
         try:
             _copy(engine, beside)
-            _sync(beside)
+            sync(beside)
             beside.replace(target)
+            sync(target.parent)
         finally:
             for end in ("", *_LOGS):
                 beside.with_name(beside.name + end).unlink(missing_ok=True)
@@ -109,14 +111,6 @@ def _copy(engine: Engine, file: Path) -> None:
         source.close()
     if found != "ok":
         raise _corrupt(engine, str(found))
-
-
-def _sync(file: Path) -> None:
-    descriptor = os.open(file, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _unwritable(target: Path, why: str) -> UnavailableError:

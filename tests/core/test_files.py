@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ghost_core.errors import UnavailableError
-from ghost_core.files import write_file
+from ghost_core.files import sync, write_file
 
 
 def test_a_file_is_written_whole_with_its_mode(tmp_path: Path) -> None:
@@ -39,3 +39,11 @@ def test_a_file_that_cannot_be_written_is_unavailable_and_leaves_nothing(tmp_pat
             write_file(path, b"1", mode=0o600)
         assert caught.value.code == "file.unwritable"
     assert [each.name for each in tmp_path.iterdir()] == ["folder"]
+
+
+def test_what_is_synced_is_a_file_or_a_folder_that_is_there(tmp_path: Path) -> None:
+    write_file(tmp_path / "a", b"1", mode=0o600)
+    sync(tmp_path / "a")
+    sync(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        sync(tmp_path / "b")
