@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from multiprocessing.connection import wait
 from multiprocessing.reduction import DupFd
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -37,6 +38,7 @@ _LOADED += ["mitmproxy.proxy.layers", "mitmproxy.proxy.server", "mitmproxy.optio
 _STREAMS = 3
 _context = multiprocessing.get_context("forkserver")
 _context.set_forkserver_preload(_LOADED)
+_polling = threading.Lock()  # each start asks for the ends of all; an end can be read once only
 
 # What a shell starts as `ghost`: hands over words and streams, passes signals on, ends as the command did.
 _CLIENT = """\
@@ -75,12 +77,11 @@ def run(
             opened.enter_context(path.open(mode)) for path, mode in zip(files, modes, strict=True)
         ]
         process = _start(words, env, str(cwd), [each.fileno() for each in streams])
-    process.join(seconds)
-    if process.exitcode is None:
+    if not wait([process.sentinel], seconds):
         process.kill()
-        process.join()
+        _ended(process)
         raise subprocess.TimeoutExpired(list(words), seconds)
-    return process.exitcode
+    return _ended(process)
 
 
 @contextmanager
@@ -113,8 +114,7 @@ def _answer(connection: socket.socket) -> None:
         for each in streams:
             os.close(each)
         threading.Thread(target=_pass_on, args=(connection, process), daemon=True).start()
-        process.join()
-        connection.sendall(f"{process.exitcode}\n".encode())
+        connection.sendall(f"{_ended(process)}\n".encode())
 
 
 def _pass_on(connection: socket.socket, process: ForkServerProcess) -> None:
@@ -129,8 +129,16 @@ def _start(
     words: Sequence[str], env: Mapping[str, str], cwd: str, streams: Sequence[int]
 ) -> ForkServerProcess:
     process = _context.Process(target=_Command(words, env, cwd, streams))
-    process.start()
+    with _polling:
+        process.start()
     return process
+
+
+def _ended(process: ForkServerProcess) -> int:
+    wait([process.sentinel])
+    with _polling:
+        process.join()
+        return process.exitcode or 0
 
 
 class _Command:
